@@ -1,0 +1,36 @@
+"""A graph with a handful of labels in, every node's label out, and a model that needs no graph."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from metapn import datasets as datasets
+    from metapn.errors import InputError as InputError
+    from metapn.graph import Graph as Graph
+    from metapn.model.metapn import MetaPN as MetaPN
+
+__version__ = "0.1.0"
+
+# Loaded when first asked for: `metapn --help` must not wait for torch.
+_WHERE = {
+    "Graph": "metapn.graph",
+    "InputError": "metapn.errors",
+    "MetaPN": "metapn.model.metapn",
+    "datasets": "metapn",
+}
+
+__all__ = ["Graph", "InputError", "MetaPN", "__version__", "datasets"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'metapn' has no attribute {name!r}")
+    if name == "datasets":
+        return import_module("metapn.datasets")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

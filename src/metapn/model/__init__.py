@@ -1,0 +1,1 @@
+"""Meta-PN: propagator, transformer, their bi-level training, and the estimator."""

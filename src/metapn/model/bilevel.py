@@ -1,0 +1,134 @@
+"""The meta-gradient: how the loss on the gold labels answers to each pseudo label of a batch.
+
+One virtual step of the transformer on a batch, θ' = θ - η ∇J_pseudo(θ, φ) (eq. 6), and the derivative of
+J_gold(θ') with respect to the pseudo labels Ŷ of that batch. The rest of the chain, from Ŷ to φ, is one
+backward pass through the tiny propagator.
+
+J_pseudo = -(1/s) Σᵢ Σ_c ŷ_ic log p_ic is linear in Ŷ, so with v = ∇J_gold(θ')::
+
+    dJ_gold/dŷ_ic = -η v · ∂∇J_pseudo/∂ŷ_ic = (η/s) (directional derivative of log p_ic along v at θ)
+
+Exactly: one forward-mode derivative, no second-order term. And v's first layer is X_goldᵀ D for some D of
+few rows, so that X_batch v = (X_batch X_goldᵀ) D: with that Gram matrix at hand, neither the virtual step
+nor the derivative touches the feature matrix or a tensor of the size of W₁.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from metapn.model.features import FeatureMatrix
+from metapn.model.transformer import (
+    Activation,
+    Gradient,
+    Head,
+    activate,
+    cross_entropy_gradient,
+    log_probability_derivative,
+)
+
+#: dJ_gold/dŶ from (Z, activation, head, ∇J_pseudo, gold, η, s).
+LabelGradient = Callable[[Tensor, Activation, Head, Gradient, "Gold", float, float], Tensor]
+
+META_GRADIENTS = ("exact", "finite_difference")
+
+
+class Coupling:
+    """X_batch X_goldᵀ, shape (b, g): formed as a Gram matrix, or applied factor by factor.
+
+    Parameters
+    ----------
+    batch, gold : FeatureMatrix
+        The rows of the batch and of the gold nodes.
+    form : bool
+        Whether to form the Gram matrix. It pays while there are few gold nodes, see `gram_pays`.
+    """
+
+    def __init__(self, batch: FeatureMatrix, gold: FeatureMatrix, *, form: bool) -> None:
+        self.batch, self.gold = batch, gold
+        self.gram = batch.gram(gold) if form else None
+
+    def to_batch(self, D: Tensor) -> Tensor:
+        """X_batch (X_goldᵀ D), shape (b, h), for D of shape (g, h)."""
+        if self.gram is not None:
+            return self.gram @ D
+        return self.batch @ self.gold.transpose_product(D)
+
+    def to_gold(self, Z: Tensor) -> Tensor:
+        """X_gold (X_batchᵀ Z), shape (g, h), for Z of shape (b, h)."""
+        if self.gram is not None:
+            return self.gram.mT @ Z
+        return self.gold @ self.batch.transpose_product(Z)
+
+
+def gram_pays(X: FeatureMatrix, n_gold: int) -> bool:
+    """Whether the Gram matrix is cheaper than going through X: it has at most four times X's entries.
+
+    Four, because a dense product does about four times as many operations a second as a sparse one.
+    """
+    return n_gold * X.shape[0] <= 4 * X.n_stored
+
+
+class Gold(NamedTuple):
+    """The labelled nodes as one batch sees them: X_gold W₁ (g, h), targets (g, c), and the coupling."""
+
+    Z: Tensor
+    targets: Tensor
+    coupling: Coupling
+
+
+def gold_direction(head: Head, inner: Gradient, gold: Gold, eta: float, scale: float) -> Gradient:
+    """V = ∇J_gold at θ' = θ - η ∇J_pseudo; its first layer is X_goldᵀ Z."""
+    virtual = head.moved(inner.head, -eta)
+    Z = gold.Z - eta * gold.coupling.to_gold(inner.Z)
+    return cross_entropy_gradient(activate(Z, virtual), virtual, gold.targets, scale)
+
+
+def exact_label_gradient(
+    Z: Tensor, at: Activation, head: Head, inner: Gradient, gold: Gold, eta: float, scale: float
+) -> Tensor:
+    """dJ_gold/dŶ, shape (b, c), by the exact directional derivative.
+
+    Parameters
+    ----------
+    Z : tensor, shape (b, h)
+        X_batch W₁. Unused here, it is what the finite difference needs.
+    at, head, inner
+        Activation at θ, θ beyond W₁, and ∇J_pseudo at θ.
+    gold : Gold
+    eta : float
+        Step of the virtual update.
+    scale : float
+        s.
+    """
+    v = gold_direction(head, inner, gold, eta, scale)
+    return eta / scale * log_probability_derivative(at, head, gold.coupling.to_batch(v.Z), v.head)
+
+
+def finite_difference_label_gradient(
+    Z: Tensor,
+    at: Activation,
+    head: Head,
+    inner: Gradient,
+    gold: Gold,
+    eta: float,
+    scale: float,
+    epsilon: float = 0.01,
+) -> Tensor:
+    """dJ_gold/dŶ, shape (b, c), by eq. 8: (log p(θ + εv) - log p(θ - εv)) / 2ε instead of the derivative.
+
+    ``epsilon`` is the length of the step: it is divided by ‖v‖, so that it means the same at every scale.
+    (The paper's eq. 8 multiplies by η_φ where its own derivation has η_θ; the latter is meant.)
+    """
+    v = gold_direction(head, inner, gold, eta, scale)
+    first_layer = gold.coupling.gold.transpose_product(v.Z)
+    squares = sum((part * part).sum() for part in (first_layer, *v.head))
+    step = epsilon / torch.clamp(torch.as_tensor(squares).sqrt(), min=1e-12)
+    moved = gold.coupling.to_batch(v.Z)
+    plus = activate(Z + step * moved, head.moved(v.head, step))
+    minus = activate(Z - step * moved, head.moved(v.head, -step))
+    return eta / scale * (plus.log_p - minus.log_p) / (2 * step)

@@ -1,0 +1,313 @@
+"""The interface of every method, with scikit-learn's habits: what goes in is checked here, once for all."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from metapn.data.neighbours import nearest_neighbour_graph
+from metapn.errors import InputError
+from metapn.graph import Features, Graph, IntArray, as_graph
+from metapn.model.features import FeatureMatrix, FeatureScaling
+from metapn.model.labels import codes_of, encode_labels
+from metapn.model.network import Network, normalised
+from metapn.model.settings import check_settings, one_of, setting, whole
+from metapn.model.task import Task
+from metapn.model.training import History
+from metapn.propagation.hops import transition
+
+OnEpoch = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """What a fit did, in numbers; ``as_dict`` for JSON."""
+
+    method: str
+    final: str
+    n_nodes: int
+    n_edges: int
+    n_labelled: int
+    n_classes: int
+    n_isolated: int
+    n_unreached: int
+    stopping: str
+    epochs: int
+    best_epoch: int
+    stopped_because: str
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain dictionary."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.method} on {self.n_nodes:,} nodes, {self.n_edges:,} edges; "
+            f"{self.n_labelled:,} labels of {self.n_classes} classes",
+            f"final prediction: {self.final}",
+            f"{self.epochs} epochs in {self.seconds:.1f} s, the weights of epoch {self.best_epoch} kept "
+            f"(stopping: {self.stopping}; {self.stopped_because})",
+        ]
+        if self.n_unreached:
+            lines.append(
+                f"{self.n_unreached:,} nodes are in a component without any label ({self.n_isolated:,} nodes have no "
+                "edge at all): they are labelled by their features alone, see reached_"
+            )
+        return "\n".join(lines)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of all methods: checks the input, calls the method, keeps the results.
+
+    A method is a dataclass whose fields are its settings; scikit-learn reads them off the constructor. It
+    implements `_network`, which builds its module, and `_train`, which trains it.
+    """
+
+    scaling: str = setting("auto", one_of(("auto", "rows", "columns", "none")))
+    n_neighbors: int = setting(10, whole(1))
+    device: str = setting("auto")
+    random_state: Any = setting(None)
+
+    @abstractmethod
+    def _network(self, n_features: int, n_classes: int, generator: torch.Generator) -> Network:
+        """Build the untrained module."""
+
+    @abstractmethod
+    def _train(self, network: Any, task: Task, on_epoch: OnEpoch | None) -> History:
+        """Train the module in place."""
+
+    def _final_distributions(self, network: Any, task: Task) -> Tensor:
+        """Predict the nodes of the training graph, shape (n, c)."""
+        return normalised(network.probabilities(task.X, task.T))
+
+    def _final_name(self) -> str:
+        return type(self).__name__
+
+    def _keep(self, network: Any, task: Task) -> None:
+        """Keep what the method alone has to show."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        graph: Any = None,
+        *,
+        nodes: npt.ArrayLike | None = None,
+        validation: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+        on_epoch: OnEpoch | None = None,
+    ) -> Self:
+        """Learn from a few labels, and label every node of the graph.
+
+        Parameters
+        ----------
+        X : array or sparse array, shape (n, f)
+            Features of the nodes.
+        y : array-like, shape (n,)
+            Labels; -1, None or NaN where there is none.
+        graph : Graph, scipy sparse array of shape (n, n), or edge list of shape (m, 2), optional
+            By default the graph of the nearest neighbours in X.
+        nodes : int array-like, shape (k,), optional
+            For cross-validation with scikit-learn: ``cross_val_score(model, X, y, params={"graph": g, "nodes":
+            np.arange(n)})``. scikit-learn cuts X, y and ``nodes`` alike and leaves ``g``, a `Graph` with features,
+            whole: the nodes that are left out stay in the graph and only lose their label.
+        validation : pair of (nodes, labels), optional
+            Labelled nodes for early stopping; their labels are used for nothing else. Without them training
+            stops by a rule that needs no labels.
+        on_epoch : callable, optional
+            Called with (epochs done, most epochs) after each epoch.
+
+        Returns
+        -------
+        self
+        """
+        start = time.perf_counter()
+        check_settings(self)
+        if nodes is not None:
+            X, y = _whole_graph(X, y, graph, nodes)
+        features = self._checked_features(X, reset=True)
+        codes, self.classes_ = encode_labels(y)
+        if len(codes) != features.shape[0]:
+            raise InputError(
+                f"y has {len(codes)} entries but X has {features.shape[0]} rows; "
+                "give one label for each row, -1 where it is unknown"
+            )
+        whole = nearest_neighbour_graph(X, self.n_neighbors) if graph is None else as_graph(graph, len(codes))
+        if whole.n_edges == 0 and graph is not None:
+            raise InputError(
+                "the graph has no edges, so no label can travel; give edges, or graph=None to join nearest neighbours"
+            )
+        self._scaling = FeatureScaling.fit(features, self.scaling)
+        task = self._task(whole, features, codes, validation)
+        network = self._network(task.X.shape[1], task.n_classes, task.generator).to(task.device)
+        self.history_ = self._train(network, task, on_epoch)
+        self._network_ = network.eval()
+        with torch.no_grad():
+            self.label_distributions_ = self._final_distributions(network, task).cpu().numpy()
+            self._keep(network, task)
+        self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+        self.n_iter_ = len(self.history_.loss)
+        components = whole.components()
+        self.reached_ = np.isin(components, components[codes >= 0])
+        self.report_ = self._report(whole, codes, validation is not None, time.perf_counter() - start)
+        return self
+
+    def predict_proba(self, X: Any, graph: Any = None) -> npt.NDArray[np.float32]:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array or sparse array, shape (m, f)
+            Features of any nodes, seen in training or not.
+        graph : Graph, sparse array of shape (m, m), or edge list, optional
+            How these nodes are joined. Without it each is judged by its features alone.
+
+        Returns
+        -------
+        array, shape (m, c)
+            Columns in the order of ``classes_``.
+        """
+        matrix, T = self._prepared(X, graph)
+        with torch.no_grad():
+            result: npt.NDArray[np.float32] = normalised(self._network_.probabilities(matrix, T)).cpu().numpy()
+        return result
+
+    def predict(self, X: Any, graph: Any = None) -> npt.NDArray[Any]:
+        """Most probable class of each node, shape (m,); see `predict_proba`."""
+        labels: npt.NDArray[Any] = self.classes_[self.predict_proba(X, graph).argmax(axis=1)]
+        return labels
+
+    def embed(self, X: Any, graph: Any = None) -> npt.NDArray[np.float32]:
+        """Hidden representation of each node, shape (m, hidden)."""
+        matrix, T = self._prepared(X, graph)
+        with torch.no_grad():
+            result: npt.NDArray[np.float32] = self._network_.embed(matrix, T).cpu().numpy()
+        return result
+
+    def _prepared(self, X: Any, graph: Any) -> tuple[FeatureMatrix, Any]:
+        check_is_fitted(self)
+        features = self._scaling.transform(self._checked_features(X, reset=False))
+        device = self._device()
+        matrix = FeatureMatrix(features, device=device)
+        return matrix, None if graph is None else transition(as_graph(graph, features.shape[0]), device=device)
+
+    def _checked_features(self, X: Any, *, reset: bool) -> Features:
+        """X as float CSR or array, finite, with as many columns as in fit."""
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+        )
+        wrong = ~np.isfinite(X.data if sparse.issparse(X) else X)
+        if wrong.any():
+            if sparse.issparse(X):
+                place = int(np.flatnonzero(wrong)[0])
+                row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
+            else:
+                row, column = (int(i) for i in np.argwhere(wrong)[0])
+            kind = "NaN" if np.isnan(X[row, column]) else "infinity"
+            raise InputError(
+                f"Input X contains {kind} in row {row}, column {column}; fill or drop such values first "
+                "(sklearn.impute.SimpleImputer does it)"
+            )
+        return sparse.csr_array(X) if sparse.issparse(X) else X
+
+    def _task(self, graph: Graph, features: Features, codes: IntArray, validation: Any) -> Task:
+        device = self._device()
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        stopping, stopping_labels = None, None
+        if validation is not None:
+            places, labels = _checked_validation(validation, len(codes), self.classes_)
+            stopping, stopping_labels = (torch.as_tensor(v, device=device) for v in (places, labels))
+        gold = np.flatnonzero(codes >= 0)
+        return Task(
+            T=transition(graph, device=device),
+            X=FeatureMatrix(self._scaling.transform(features), device=device),
+            gold=torch.as_tensor(gold, device=device),
+            gold_labels=torch.as_tensor(codes[gold], device=device),
+            n_classes=len(self.classes_),
+            generator=torch.Generator().manual_seed(seed),
+            validation=stopping,
+            validation_labels=stopping_labels,
+        )
+
+    def _device(self) -> torch.device:
+        if self.device == "auto":
+            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        return torch.device(self.device)
+
+    def _report(self, graph: Graph, codes: IntArray, validated: bool, seconds: float) -> FitReport:
+        return FitReport(
+            method=type(self).__name__,
+            final=self._final_name(),
+            n_nodes=graph.n_nodes,
+            n_edges=graph.n_edges,
+            n_labelled=int((codes >= 0).sum()),
+            n_classes=len(self.classes_),
+            n_isolated=int((np.diff(graph.adjacency.indptr) == 0).sum()),
+            n_unreached=int((~self.reached_).sum()),
+            stopping="validation nodes" if validated else "no labels needed",
+            epochs=self.n_iter_,
+            best_epoch=self.history_.best_epoch,
+            stopped_because=self.history_.stopped_because,
+            seconds=seconds,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _whole_graph(X: Any, y: Any, graph: Any, nodes: npt.ArrayLike) -> tuple[Features, npt.NDArray[Any]]:
+    """Features of all nodes of the graph, and labels of the given ones alone."""
+    if not isinstance(graph, Graph) or graph.features is None:
+        raise InputError(
+            "nodes= needs graph= to be a Graph with features, for the nodes that are not in X; "
+            "give Graph(A, features=X)"
+        )
+    places = _checked_nodes(nodes, graph.n_nodes, "nodes")
+    labels = np.asarray(y, dtype=object)
+    if len(places) != len(labels) or len(places) != np.shape(X)[0]:
+        raise InputError(
+            f"nodes has {len(places)} entries, X {np.shape(X)[0]} rows and y {len(labels)}; give as many of each"
+        )
+    everything = np.full(graph.n_nodes, None, dtype=object)
+    everything[places] = labels
+    return graph.features, everything
+
+
+def _checked_validation(validation: Any, n_nodes: int, classes: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
+    if not isinstance(validation, tuple | list) or len(validation) != 2:
+        raise InputError("validation must be a pair: node numbers and their labels, as many of each")
+    nodes = _checked_nodes(validation[0], n_nodes, "validation")
+    labels = codes_of(validation[1], classes, "validation")
+    if len(nodes) != len(labels) or len(nodes) == 0:
+        raise InputError(
+            f"validation has {len(nodes)} nodes and {len(labels)} labels; give as many of each, at least one"
+        )
+    return nodes, labels
+
+
+def _checked_nodes(nodes: npt.ArrayLike, n_nodes: int, what: str) -> IntArray:
+    places = np.asarray(nodes)
+    if places.ndim != 1 or places.dtype.kind not in "iu" or (places < 0).any() or (places >= n_nodes).any():
+        raise InputError(f"{what} must hold node numbers, whole ones from 0 to {n_nodes - 1} in one dimension")
+    return places.astype(np.int64)

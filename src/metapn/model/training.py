@@ -1,0 +1,197 @@
+"""The one training loop: every method trains here, and here alone it is decided when to stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from metapn.model.task import Task
+
+
+class Learner(Protocol):
+    """What the loop needs to know of a method."""
+
+    def epoch(self) -> float:
+        """Train one epoch and return its loss."""
+
+    def weights(self) -> list[Tensor]:
+        """Return all that an epoch changes and a prediction needs."""
+
+    def predict(self) -> Tensor:
+        """Probabilities of every node as the method would now predict them, shape (n, c)."""
+
+
+@dataclass
+class History:
+    """What happened in training, epoch by epoch, and why it ended.
+
+    ``loss`` is the training loss. With validation nodes there are ``validation_accuracy`` and
+    ``validation_loss``, without them ``changed``: the share of nodes whose label changed lately.
+    """
+
+    loss: list[float] = field(default_factory=list)
+    validation_accuracy: list[float] = field(default_factory=list)
+    validation_loss: list[float] = field(default_factory=list)
+    changed: list[float] = field(default_factory=list)
+    best_epoch: int = 0
+    stopped_because: str = "it reached max_epochs"
+    seconds: float = 0.0
+
+
+class StoppingRule(Protocol):
+    """Decides after each epoch whether to go on, and in the end which weights to keep."""
+
+    def update(self, learner: Learner, history: History) -> bool:
+        """Look at the learner after an epoch; True to stop."""
+
+    def finish(self, learner: Learner, history: History) -> None:
+        """Put the chosen weights into the learner."""
+
+
+def train(
+    learner: Learner,
+    rule: StoppingRule,
+    *,
+    max_epochs: int,
+    on_epoch: Callable[[int, int], None] | None = None,
+) -> History:
+    """Train until the rule says stop or ``max_epochs`` are done, and keep the weights the rule chose.
+
+    ``on_epoch(epochs done, max_epochs)`` is called after each epoch, for a progress bar.
+    """
+    history = History()
+    start = time.perf_counter()
+    for epoch in range(max_epochs):
+        history.loss.append(learner.epoch())
+        stop = rule.update(learner, history)
+        if on_epoch is not None:
+            on_epoch(epoch + 1, max_epochs)
+        if stop:
+            break
+    rule.finish(learner, history)
+    history.seconds = time.perf_counter() - start
+    return history
+
+
+class EarlyStopping:
+    """The paper's rule: patience is reset whenever accuracy rises or loss falls on the validation nodes.
+
+    The weights kept are a true copy of those with the highest accuracy; among equals, the lowest loss.
+
+    Parameters
+    ----------
+    nodes, labels : tensor, shape (v,)
+        Validation nodes and their labels.
+    patience : int
+        Epochs without any improvement after which training stops.
+    """
+
+    def __init__(self, nodes: Tensor, labels: Tensor, patience: int) -> None:
+        self.nodes, self.labels, self.patience = nodes, labels, patience
+        self.best_accuracy, self.best_loss = -1.0, float("inf")
+        self.kept: tuple[float, float] = (-1.0, float("-inf"))
+        self.copy: list[Tensor] = []
+        self.idle = 0
+
+    def update(self, learner: Learner, history: History) -> bool:
+        """Measure, keep a copy if it is the best yet, and tell whether patience has run out."""
+        with torch.no_grad():
+            p = learner.predict()[self.nodes]
+        accuracy = float((p.argmax(dim=1) == self.labels).float().mean())
+        chosen = p.gather(1, self.labels[:, None]).clamp(min=1e-12)
+        loss = float(-chosen.log().mean())
+        history.validation_accuracy.append(accuracy)
+        history.validation_loss.append(loss)
+        if (accuracy, -loss) > self.kept:
+            self.kept = (accuracy, -loss)
+            self.copy = [weight.detach().clone() for weight in learner.weights()]
+            history.best_epoch = len(history.loss)
+        # "Rises or falls" includes a tie, as in the code that the paper's rule comes from.
+        improved = accuracy >= self.best_accuracy or loss <= self.best_loss
+        self.best_accuracy, self.best_loss = max(accuracy, self.best_accuracy), min(loss, self.best_loss)
+        self.idle = 0 if improved else self.idle + 1
+        if self.idle >= self.patience:
+            history.stopped_because = f"{self.patience} epochs brought nothing better on the validation nodes"
+        return self.idle >= self.patience
+
+    def finish(self, learner: Learner, history: History) -> None:
+        """Restore the best weights."""
+        _assign(learner.weights(), self.copy)
+
+
+class Settled:
+    """A rule without labels: average the weights, and stop when the averaged predictions have settled.
+
+        θ̄ ← δ θ̄ + (1 - δ) θ  after every epoch, δ = min(decay, t / (t + 10))
+
+    Training on noisy pseudo labels never comes to rest: from one epoch to the next many nodes change their
+    label, and with no validation nodes there is no telling the good epochs from the bad. Their average has
+    neither problem: it is at least as good as a typical epoch, and it does come to rest. Training stops
+    when fewer than ``tolerance`` of all nodes changed their label (by the averaged weights) over the last
+    ``window`` epochs, and the averaged weights are kept.
+    """
+
+    def __init__(self, *, decay: float = 0.97, window: int = 10, tolerance: float = 0.005) -> None:
+        self.decay, self.window, self.tolerance = decay, window, tolerance
+        self.average: list[Tensor] = []
+        self.reference: Tensor | None = None
+
+    def update(self, learner: Learner, history: History) -> bool:
+        """Move the average; every ``window`` epochs, see how many labels have changed since the last look."""
+        epoch = len(history.loss)
+        weights = learner.weights()
+        if not self.average:
+            self.average = [weight.detach().clone() for weight in weights]
+        decay = min(self.decay, epoch / (epoch + 10))
+        for mean, weight in zip(self.average, weights, strict=True):
+            mean.lerp_(weight.detach(), 1 - decay)
+        if epoch % self.window:
+            return False
+        current = [weight.detach().clone() for weight in weights]
+        _assign(weights, self.average)
+        with torch.no_grad():
+            labels = learner.predict().argmax(dim=1)
+        _assign(weights, current)
+        changed = 1.0 if self.reference is None else float((labels != self.reference).float().mean())
+        self.reference = labels
+        history.changed.append(changed)
+        if changed < self.tolerance:
+            history.stopped_because = (
+                f"fewer than {self.tolerance:.1%} of the nodes changed their label in {self.window} epochs"
+            )
+        return changed < self.tolerance
+
+    def finish(self, learner: Learner, history: History) -> None:
+        """Keep the averaged weights."""
+        _assign(learner.weights(), self.average)
+        history.best_epoch = len(history.loss)
+
+
+class KeepLast:
+    """No rule: do all epochs and keep the weights of the last."""
+
+    def update(self, learner: Learner, history: History) -> bool:
+        """Go on."""
+        return False
+
+    def finish(self, learner: Learner, history: History) -> None:
+        """Leave the weights as they are."""
+        history.best_epoch = len(history.loss)
+
+
+def stopping_rule(task: Task, patience: int) -> StoppingRule:
+    """Return early stopping where there are validation nodes, else the rule that needs no labels."""
+    if task.validation is None or task.validation_labels is None:
+        return Settled()
+    return EarlyStopping(task.validation, task.validation_labels, patience)
+
+
+def _assign(weights: list[Tensor], values: list[Tensor]) -> None:
+    with torch.no_grad():
+        for weight, value in zip(weights, values, strict=True):
+            weight.copy_(value)

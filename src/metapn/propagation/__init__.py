@@ -1,0 +1,1 @@
+"""What propagates: the transition matrix, the hop stack, personalised PageRank."""

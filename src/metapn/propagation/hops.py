@@ -1,0 +1,74 @@
+"""What propagates: the transition matrix T, the hop stack Y(0)..Y(K) and personalised PageRank."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+from metapn.graph import Graph
+from metapn.propagation.operator import SparseMatrix
+
+
+def transition(
+    graph: Graph, *, dtype: torch.dtype = torch.float32, device: torch.device | str = "cpu"
+) -> SparseMatrix:
+    """T = D̃^(-1/2) (A + I) D̃^(-1/2), the symmetric normalised adjacency with self-loops, shape (n, n).
+
+    The self-loop keeps every degree at least one, so an isolated node simply keeps its own value.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from metapn import Graph
+    >>> transition(Graph.from_edges([(0, 1)], n_nodes=3)) @ torch.eye(3)
+    tensor([[0.5000, 0.5000, 0.0000],
+            [0.5000, 0.5000, 0.0000],
+            [0.0000, 0.0000, 1.0000]])
+    """
+    looped = sparse.csr_array(graph.adjacency + sparse.eye_array(graph.n_nodes, dtype=np.float32, format="csr"))
+    scale = 1 / np.sqrt(looped.sum(axis=1, dtype=np.float64))
+    rows = np.repeat(scale, np.diff(looped.indptr))
+    looped.data = (looped.data * rows * scale[looped.indices]).astype(np.float64)
+    return SparseMatrix(looped, symmetric=True, dtype=dtype, device=device)
+
+
+def hop_stack(T: SparseMatrix, Y0: Tensor, n_hops: int) -> Tensor:
+    """Y(k+1) = T Y(k) (eq. 2): the stack of all hops, node by node.
+
+    Parameters
+    ----------
+    T : SparseMatrix, shape (n, n)
+    Y0 : tensor, shape (n, c)
+        One-hot rows of the labelled nodes, zero elsewhere.
+    n_hops : int
+        K.
+
+    Returns
+    -------
+    tensor, shape (n, K + 1, c)
+    """
+    n, c = Y0.shape
+    stack = Y0.new_empty(n, n_hops + 1, c)
+    stack[:, 0] = Y0
+    current = Y0
+    for k in range(1, n_hops + 1):
+        current = T @ current
+        stack[:, k] = current
+    return stack
+
+
+def personalised_pagerank(T: SparseMatrix, Z: Tensor, alpha: float, n_hops: int) -> Tensor:
+    """Z(k+1) = (1 - α) T Z(k) + α Z(0): K steps of personalised PageRank, shape (n, c), differentiable in Z."""
+    current = Z
+    for _ in range(n_hops):
+        current = torch.add(alpha * Z, T @ current, alpha=1 - alpha)
+    return current
+
+
+def one_hot(nodes: Tensor, labels: Tensor, n_nodes: int, n_classes: int) -> Tensor:
+    """Y(0): a one in row ``nodes[i]``, column ``labels[i]``; zero elsewhere, shape (n, c)."""
+    Y0 = torch.zeros(n_nodes, n_classes, device=nodes.device)
+    Y0[nodes, labels] = 1
+    return Y0
