@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from metapn.errors import InputError as InputError
     from metapn.graph import Graph as Graph
     from metapn.model.metapn import MetaPN as MetaPN
+    from metapn.model.storage import load as load
+    from metapn.model.storage import save as save
 
 __version__ = "0.1.0"
 
@@ -19,9 +21,11 @@ _WHERE = {
     "InputError": "metapn.errors",
     "MetaPN": "metapn.model.metapn",
     "datasets": "metapn",
+    "load": "metapn.model.storage",
+    "save": "metapn.model.storage",
 }
 
-__all__ = ["Graph", "InputError", "MetaPN", "__version__", "datasets"]
+__all__ = ["Graph", "InputError", "MetaPN", "__version__", "datasets", "load", "save"]
 
 
 def __getattr__(name: str) -> Any:

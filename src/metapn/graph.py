@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -54,6 +54,10 @@ class Graph:
     def __post_init__(self) -> None:
         adjacency = _checked_adjacency(self.adjacency)
         object.__setattr__(self, "adjacency", adjacency)
+        if isinstance(self.features, list):
+            object.__setattr__(self, "features", _as_table(self.features, "features"))
+        if self.labels is not None:
+            object.__setattr__(self, "labels", _checked_labels(self.labels))
         for what, rows in (("features", self.features), ("labels", self.labels)):
             if rows is not None and rows.shape[0] != self.n_nodes:
                 raise InputError(
@@ -80,7 +84,9 @@ class Graph:
         **more
             The other fields of a graph.
         """
-        table = np.asarray(edges)
+        if n_nodes < 1:
+            raise InputError(f"the graph is empty: it has {n_nodes} nodes; give at least one edge between two nodes")
+        table = _as_table(edges, "an edge list")
         if table.size == 0:
             table = np.zeros((0, 2), dtype=np.int64)
         if table.ndim != 2 or table.shape[1] not in (2, 3) or table.dtype.kind not in "iuf":
@@ -90,7 +96,8 @@ class Graph:
             )
         if table.shape[1] == 3:
             weights = table[:, 2]
-        ends = table[:, :2].astype(np.int64)
+        with np.errstate(invalid="ignore"):
+            ends = table[:, :2].astype(np.int64)
         wrong = (ends < 0) | (ends >= n_nodes) | (ends != table[:, :2])
         if wrong.any():
             row = int(np.flatnonzero(wrong.any(axis=1))[0])
@@ -98,10 +105,15 @@ class Graph:
                 f"edge {row} joins {table[row, 0]} and {table[row, 1]}, but nodes are whole numbers from 0 "
                 f"to {n_nodes - 1}; number the nodes by their row in X"
             )
-        strength = np.ones(len(ends), np.float32) if weights is None else np.asarray(weights, np.float32)
-        if strength.shape != (len(ends),):
-            raise InputError(f"{len(ends)} edges need as many weights, not {strength.size}; give one each")
-        _check_weights(strength)
+        strength = np.ones(len(ends)) if weights is None else _as_table(weights, "the weights")
+        if strength.shape != (len(ends),) or strength.dtype.kind not in "biuf":
+            raise InputError(
+                f"{len(ends)} edges need as many weights, not an array of shape {strength.shape} and type "
+                f"{strength.dtype}; give one number each"
+            )
+        with np.errstate(over="ignore"):
+            strength = strength.astype(np.float32)
+        _check_weights(strength, lambda place: f"edge {place}")
         return cls(_symmetric_maximum(ends, strength, n_nodes), **more)
 
     @property
@@ -140,8 +152,8 @@ def as_graph(graph: Any, n_nodes: int) -> Graph:
     Parameters
     ----------
     graph : Graph, sparse matrix of shape (n, n), dense array of shape (n, n), or edge list
-        A dense square array with as many rows as nodes is an adjacency matrix, unless it has two or
-        three rows only: then it is read as an edge list.
+        A dense square array is an adjacency matrix, unless it has two or three rows only: then it is read
+        as an edge list.
     n_nodes : int
         Number of rows of X, to check against and to size an edge list by.
     """
@@ -150,8 +162,8 @@ def as_graph(graph: Any, n_nodes: int) -> Graph:
     elif sparse.issparse(graph):
         result = Graph(graph)
     else:
-        table = np.asarray(graph)
-        square = table.ndim == 2 and table.shape == (n_nodes, n_nodes) and n_nodes > 3
+        table = _as_table(graph, "the graph")
+        square = table.ndim == 2 and table.shape[0] == table.shape[1] > 3 and table.dtype.kind in "biuf"
         result = Graph(sparse.csr_array(table)) if square else Graph.from_edges(table, n_nodes)
     if result.n_nodes != n_nodes:
         raise InputError(
@@ -175,21 +187,37 @@ def _checked_adjacency(adjacency: Any) -> sparse.csr_array:
         )
     if n_rows == 0:
         raise InputError("the graph is empty: it has no nodes; give at least one edge between two nodes")
-    if not np.issubdtype(adjacency.dtype, np.number) and adjacency.dtype != bool:
+    if adjacency.dtype.kind not in "biuf":
         raise InputError(f"edge weights are of type {adjacency.dtype}; give real numbers")
     matrix = sparse.csr_array(adjacency, dtype=np.float32, copy=True)
     matrix.sum_duplicates()
-    _check_weights(matrix.data)
+    _check_weights(matrix.data, lambda place: _entry(matrix, place))
     _drop_diagonal(matrix)
     difference = matrix - matrix.T
     if difference.nnz and np.abs(difference.data).max() > 1e-5 * max(1.0, float(matrix.data.max())):
         place = int(np.abs(difference.data).argmax())
-        row = int(np.searchsorted(difference.indptr, place, side="right")) - 1
         raise InputError(
-            f"the adjacency matrix is not symmetric (entry {row}, {int(difference.indices[place])} differs from its "
-            "mirror image); give A.maximum(A.T), or --either-way on the command line, if the direction does not matter"
+            f"the adjacency matrix is not symmetric ({_entry(difference, place)} differs from its mirror image); "
+            "give A.maximum(A.T), or --either-way on the command line, if the direction does not matter"
         )
     return matrix
+
+
+def _checked_labels(labels: Any) -> IntArray:
+    numbers = _as_table(labels, "labels")
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise InputError(
+            f"the labels of a graph have shape {numbers.shape} and type {numbers.dtype}; give one class number "
+            "from 0 for each node, -1 where it is unknown, and the names of the classes as class_names"
+        )
+    return numbers
+
+
+def _as_table(given: Any, what: str) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError:
+        raise InputError(f"the rows of {what} are not of the same length; give as many numbers in each") from None
 
 
 def _drop_diagonal(matrix: sparse.csr_array) -> None:
@@ -199,13 +227,18 @@ def _drop_diagonal(matrix: sparse.csr_array) -> None:
     matrix.eliminate_zeros()
 
 
-def _check_weights(weights: FloatArray) -> None:
+def _entry(matrix: sparse.csr_array, place: int) -> str:
+    row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+    return f"entry {row}, {int(matrix.indices[place])}"
+
+
+def _check_weights(weights: FloatArray, name: Callable[[int], str]) -> None:
     wrong = ~np.isfinite(weights) | (weights < 0)
     if wrong.any():
         place = int(np.flatnonzero(wrong)[0])
         kind = "negative" if weights[place] < 0 else "not finite"
         raise InputError(
-            f"the weight of edge {place} is {weights[place]}, which is {kind}; weights say how alike two nodes are, "
+            f"the weight of {name(place)} is {weights[place]}, which is {kind}; weights say how alike two nodes are, "
             "from 0 (no edge) upwards"
         )
 

@@ -16,8 +16,6 @@ Other members are never looked at, and nothing is ever unpickled.
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 from scipy import sparse
 
+from metapn.data.files import whole_file
 from metapn.data.members import PARTS, class_numbers, csr_matrix, member, numbers, open_npz
 from metapn.errors import InputError
 from metapn.graph import Features, Graph
@@ -63,7 +62,6 @@ def write_npz(path: str | Path, graph: Graph) -> None:
     path : path
     graph : Graph
     """
-    file = Path(path)
     members = _flat("adj_matrix", graph.adjacency)
     if isinstance(graph.features, np.ndarray):
         members["attr_matrix"] = graph.features
@@ -73,16 +71,8 @@ def write_npz(path: str | Path, graph: Graph) -> None:
         members["labels"] = graph.labels
     if graph.class_names:
         members["class_names"] = np.array(graph.class_names, dtype=np.str_)
-    beside = file.with_name(f"{file.name}.{os.getpid()}.part")
-    try:
-        with beside.open("wb") as handle:
-            np.savez_compressed(handle, allow_pickle=False, **members)
-        beside.replace(file)
-    except OSError as error:
-        raise InputError(f"{file} cannot be written ({error.strerror}); choose another place") from None
-    finally:
-        with suppress(OSError):
-            beside.unlink()
+    with whole_file(path) as handle:
+        np.savez_compressed(handle, allow_pickle=False, **members)
 
 
 def standardise(graph: Graph) -> Graph:

@@ -133,8 +133,8 @@ def ratio_split(graph: Graph, ratio: float, seed: int) -> Split:
     n_labelled = round(ratio * graph.n_nodes) if 0 < ratio <= share else 0
     if n_labelled == 0:
         raise InputError(
-            f"a ratio of {ratio} cannot be drawn from the {len(pool):,} published training nodes; give a share of all "
-            f"{graph.n_nodes:,} nodes above 0 and at most {share:.3f} that labels at least one"
+            f"a ratio of {ratio} cannot be drawn from the {len(pool):,} published training nodes; give a share of "
+            f"all {graph.n_nodes:,} nodes above 0 and at most {share:.3f} that labels at least one"
         )
     train = _random(seed).choice(pool, n_labelled, replace=False)
     return Split(train, graph.official_split["valid"], graph.official_split["test"])

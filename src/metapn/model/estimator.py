@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from abc import abstractmethod
 from collections.abc import Callable
@@ -23,12 +24,20 @@ from metapn.graph import Features, Graph, IntArray, as_graph
 from metapn.model.features import FeatureMatrix, FeatureScaling
 from metapn.model.labels import codes_of, encode_labels
 from metapn.model.network import Network, normalised
-from metapn.model.settings import check_settings, one_of, setting, whole
+from metapn.model.settings import check_settings, one_of, seed, setting, whole
 from metapn.model.task import Task
 from metapn.model.training import History
 from metapn.propagation.hops import transition
 
 OnEpoch = Callable[[int, int], None]
+
+
+def _is_device(value: Any) -> bool:
+    """Whether torch finds this device here: trying is the only way to know."""
+    try:
+        return isinstance(value, str) and (value == "auto" or torch.empty(0, device=value).numel() == 0)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        return False
 
 
 @dataclass(frozen=True)
@@ -79,8 +88,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     scaling: str = setting("auto", one_of(("auto", "rows", "columns", "none")))
     n_neighbors: int = setting(10, whole(1))
-    device: str = setting("auto")
-    random_state: Any = setting(None)
+    device: str = setting("auto", (_is_device, "'auto', 'cpu' or another device that torch finds on this machine"))
+    random_state: Any = setting(None, seed())
 
     @abstractmethod
     def _network(self, n_features: int, n_classes: int, generator: torch.Generator) -> Network:
@@ -187,7 +196,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any, graph: Any = None) -> npt.NDArray[Any]:
         """Most probable class of each node, shape (m,); see `predict_proba`."""
-        labels: npt.NDArray[Any] = self.classes_[self.predict_proba(X, graph).argmax(axis=1)]
+        best = self.predict_proba(X, graph).argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_[best]
         return labels
 
     def embed(self, X: Any, graph: Any = None) -> npt.NDArray[np.float32]:
@@ -206,23 +216,29 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked_features(self, X: Any, *, reset: bool) -> Features:
         """X as float CSR or array, finite, with as many columns as in fit."""
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=2 if reset else 1,
-        )
-        wrong = ~np.isfinite(X.data if sparse.issparse(X) else X)
+        try:
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_samples=2 if reset else 1,
+            )
+        except ValueError as error:
+            # scikit-learn's own words, without the array that it prints in the middle of a sentence.
+            words = re.sub(r"\n(?:array=.*\.\n(?=Reshape)|\[.*)", " ", str(error), flags=re.DOTALL).strip(". ")
+            raise InputError(f"{words}; give numbers, a row for each node, with the columns of fit") from None
+        # Beyond the range of float32 a number is as good as infinite.
+        wrong = ~(np.abs(X.data if sparse.issparse(X) else X) <= np.finfo(np.float32).max)
         if wrong.any():
             if sparse.issparse(X):
                 place = int(np.flatnonzero(wrong)[0])
                 row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
             else:
                 row, column = (int(i) for i in np.argwhere(wrong)[0])
-            kind = "NaN" if np.isnan(X[row, column]) else "infinity"
+            kind = "NaN" if np.isnan(X[row, column]) else "infinity or a number beyond 3.4e38"
             raise InputError(
                 f"Input X contains {kind} in row {row}, column {column}; fill or drop such values first "
                 "(sklearn.impute.SimpleImputer does it)"
@@ -285,9 +301,10 @@ def _whole_graph(X: Any, y: Any, graph: Any, nodes: npt.ArrayLike) -> tuple[Feat
         )
     places = _checked_nodes(nodes, graph.n_nodes, "nodes")
     labels = np.asarray(y, dtype=object)
-    if len(places) != len(labels) or len(places) != np.shape(X)[0]:
+    if labels.shape != places.shape or len(places) != np.shape(X)[0]:
         raise InputError(
-            f"nodes has {len(places)} entries, X {np.shape(X)[0]} rows and y {len(labels)}; give as many of each"
+            f"nodes has {len(places)} entries, X {np.shape(X)[0]} rows and y shape {labels.shape}; "
+            "give as many labels and rows as nodes"
         )
     everything = np.full(graph.n_nodes, None, dtype=object)
     everything[places] = labels

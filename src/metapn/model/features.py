@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,11 +68,17 @@ class FeatureMatrix:
         """Return a copy in which each entry is zero with probability p, the others scaled by 1 / (1 - p)."""
         if p == 0:
             return self
-        source = self.source.copy()
-        values = source.data if sparse.issparse(source) else source
-        kept = torch.rand(values.shape, generator=generator).numpy() >= p
-        values *= kept.astype(values.dtype) / np.float32(1 - p)
-        return FeatureMatrix(source, dtype=self.dtype, device=self.device)
+        result = copy.copy(self)
+        kept = torch.rand(self.n_stored, generator=generator) >= p
+        factors = kept.to(self.dtype) / (1 - p)
+        if self.sparse is not None:
+            result.sparse = self.sparse.scaled(factors)
+            result.source = result.sparse.stored
+        else:
+            assert self.dense is not None
+            result.dense = self.dense * factors.view(self.shape).to(self.dense.device)
+            result.source = result.dense.cpu().numpy()
+        return result
 
 
 @dataclass(frozen=True)

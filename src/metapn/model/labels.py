@@ -35,7 +35,7 @@ def encode_labels(y: Any) -> tuple[IntArray, npt.NDArray[Any]]:
     >>> codes.tolist(), classes.tolist()
     ([0, -1, 1, 0], ['cat', 'dog'])
     """
-    labels = column_or_1d(_as_array(y), warn=True)
+    labels = column_or_1d(_as_array(y, "y"), warn=True)
     known = ~_missing(labels)
     if not known.any():
         raise InputError(
@@ -45,7 +45,7 @@ def encode_labels(y: Any) -> tuple[IntArray, npt.NDArray[Any]]:
     if values.dtype == object:
         values = _common_type(values)
     if values.dtype.kind == "f":
-        fractional = values != np.floor(values)
+        fractional = ~np.isfinite(values) | (values != np.floor(values))
         if fractional.any():
             raise InputError(
                 f"Unknown label type: y holds {values[fractional][0]}, which is no class; "
@@ -54,7 +54,7 @@ def encode_labels(y: Any) -> tuple[IntArray, npt.NDArray[Any]]:
     classes, codes_of_known = np.unique(values, return_inverse=True)
     if len(classes) < 2:
         raise InputError(
-            f"y names only one class ({classes[0]!r}), so there is nothing to tell apart; "
+            f"y names only one class ({classes[0]}), so there is nothing to tell apart; "
             "label at least one node of a second class"
         )
     codes = np.full(len(labels), UNLABELLED, dtype=np.int64)
@@ -64,26 +64,27 @@ def encode_labels(y: Any) -> tuple[IntArray, npt.NDArray[Any]]:
 
 def codes_of(labels: Any, classes: npt.NDArray[Any], what: str) -> IntArray:
     """Indices of given labels among known classes, shape (m,)."""
-    values = column_or_1d(_as_array(labels))
-    codes: IntArray = np.searchsorted(classes, values.astype(classes.dtype)).astype(np.int64)
-    codes = np.minimum(codes, len(classes) - 1)
-    unknown = classes[codes] != values
-    if unknown.any():
+    values = column_or_1d(_as_array(labels, what)).tolist()
+    index = {label: code for code, label in enumerate(classes.tolist())}
+    codes = np.array([index.get(label, UNLABELLED) for label in values], dtype=np.int64)
+    if (codes == UNLABELLED).any():
         raise InputError(
-            f"{what} holds the label {values[unknown][0]!r}, which no labelled node in y has; "
+            f"{what} holds the label {values[int(codes.argmin())]!r}, which no labelled node in y has; "
             f"the classes are {', '.join(map(str, classes[:10]))}"
         )
     return codes
 
 
-def _as_array(y: Any) -> npt.NDArray[Any]:
+def _as_array(y: Any, what: str) -> npt.NDArray[Any]:
     if y is None:
         raise InputError(
-            "This estimator requires y to be passed, but the target y is None; give -1 for unlabelled nodes"
+            f"This estimator requires y to be passed, but the target {what} is None; give -1 for unlabelled nodes"
         )
     if hasattr(y, "to_numpy"):
         y = y.to_numpy()
     array = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
+    if array.ndim != 1 and array.shape[1:] != (1,):
+        raise InputError(f"{what} should be a 1d array, got an array of shape {array.shape}; give one label a node")
     if array.dtype == object and array.size and array.ndim == 1:
         # A list of plain numbers is a numeric array; one with strings or None stays as it is.
         plain = np.array([v for v in array if not _is_missing(v)] or [0])

@@ -102,7 +102,7 @@ class BilevelLearner:
         form = gram_pays(task.X, len(task.gold))
         order = torch.randperm(task.n_nodes, generator=task.generator)
         batches = []
-        for nodes in order.split(self.settings.batch_size):
+        for nodes in order.split(int(self.settings.batch_size)):
             X = task.X.rows(nodes.numpy())
             batches.append(Batch(nodes.to(task.device), X, Coupling(X, self.X_gold, form=form)))
         return batches

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from metapn.errors import InputError
 
 Check = tuple[Callable[[Any], bool], str]
@@ -38,7 +40,15 @@ def one_of(choices: Iterable[str]) -> Check:
 
 def flag() -> Check:
     """Return the check for True or False."""
-    return (lambda v: isinstance(v, bool), "True or False")
+    return (lambda v: isinstance(v, bool | np.bool_), "True or False")
+
+
+def seed() -> Check:
+    """Return the check for what scikit-learn seeds a generator with."""
+    return (
+        lambda v: v is None or isinstance(v, np.random.RandomState) or (_is(v, Integral) and 0 <= v < 2**32),
+        "None, a whole number from 0 to 4294967295 or a numpy RandomState",
+    )
 
 
 def check_settings(estimator: Any) -> None:

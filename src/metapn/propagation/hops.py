@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import torch
 from scipy import sparse
@@ -51,19 +53,39 @@ def hop_stack(T: SparseMatrix, Y0: Tensor, n_hops: int) -> Tensor:
     """
     n, c = Y0.shape
     stack = Y0.new_empty(n, n_hops + 1, c)
-    stack[:, 0] = Y0
-    current = Y0
-    for k in range(1, n_hops + 1):
-        current = T @ current
-        stack[:, k] = current
+    for k, hop in enumerate(hops(T, Y0, n_hops)):
+        stack[:, k] = hop
     return stack
 
 
-def personalised_pagerank(T: SparseMatrix, Z: Tensor, alpha: float, n_hops: int) -> Tensor:
-    """Z(k+1) = (1 - α) T Z(k) + α Z(0): K steps of personalised PageRank, shape (n, c), differentiable in Z."""
-    current = Z
+def hops(T: SparseMatrix | None, Y0: Tensor, n_hops: int) -> Iterator[Tensor]:
+    """Y(0), T Y(0), ..., T^K Y(0) one after another, each of shape (n, c) and differentiable in Y(0).
+
+    T is None for a graph without edges, where T is the identity.
+    """
+    yield Y0
     for _ in range(n_hops):
-        current = torch.add(alpha * Z, T @ current, alpha=1 - alpha)
+        Y0 = Y0 if T is None else T @ Y0
+        yield Y0
+
+
+def personalised_pagerank(
+    T: SparseMatrix | None,
+    Z: Tensor,
+    alpha: float,
+    n_hops: int,
+    *,
+    constrain: Callable[[Tensor], Tensor] | None = None,
+) -> Tensor:
+    """Z(k+1) = (1 - α) T Z(k) + α Z(0): K steps of personalised PageRank, shape (n, c), differentiable in Z.
+
+    T is None for a graph without edges. ``constrain``, where given, has the last word on each Z(k+1).
+    """
+    current, teleport = Z, alpha * Z
+    for _ in range(n_hops):
+        current = torch.add(teleport, current if T is None else T @ current, alpha=1 - alpha)
+        if constrain is not None:
+            current = constrain(current)
     return current
 
 

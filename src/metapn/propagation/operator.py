@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Any
 
@@ -42,6 +43,7 @@ class SparseMatrix:
         self.nnz = int(csr.nnz)
         self._forward = _Kernel(csr, dtype, device)
         self._backward = self._forward if symmetric else _Kernel(sparse.csr_array(csr.T), dtype, device)
+        self._mirror: Tensor | None = None
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         """M W for W of shape (m, d), differentiable in W."""
@@ -51,6 +53,26 @@ class SparseMatrix:
     def transpose_product(self, dense: Tensor) -> Tensor:
         """Mᵀ P for P of shape (n, d), without gradient."""
         return self._backward(dense)
+
+    @property
+    def stored(self) -> sparse.csr_array:
+        """M itself, on the CPU."""
+        return self._forward.scipy
+
+    def scaled(self, factors: Tensor) -> SparseMatrix:
+        """Return M with each stored entry multiplied by its factor, shape (nnz,), in the order of the rows.
+
+        Only values are made anew: the places of the entries, and of their mirror images, are shared with M.
+        """
+        if self._mirror is None:
+            structure = self.stored
+            places = sparse.csr_array((np.arange(self.nnz), structure.indices, structure.indptr), shape=self.shape)
+            self._mirror = torch.from_numpy(sparse.csr_array(places.T).data)
+        result = copy.copy(self)
+        values = torch.from_numpy(self.stored.data) * factors
+        result._forward = self._forward.with_values(values)
+        result._backward = self._backward.with_values(values[self._mirror])
+        return result
 
 
 class _Product(torch.autograd.Function):
@@ -74,15 +96,27 @@ class _Kernel:
         if self.native:
             # 32-bit indices move fewer bytes; they reach as far as 2^31 stored entries.
             index = np.int32 if max(csr.nnz, *csr.shape) < 2**31 else np.int64
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
-                self.torch = torch.sparse_csr_tensor(
-                    torch.from_numpy(self.scipy.indptr.astype(index, copy=False)),
-                    torch.from_numpy(self.scipy.indices.astype(index, copy=False)),
-                    torch.from_numpy(self.scipy.data),
-                    size=csr.shape,
-                    check_invariants=False,
-                ).to(self.device)
+            self.places = tuple(
+                torch.from_numpy(places.astype(index, copy=False)).to(self.device)
+                for places in (self.scipy.indptr, self.scipy.indices)
+            )
+            self.torch = self._tensor(torch.from_numpy(self.scipy.data))
+
+    def _tensor(self, values: Tensor) -> Tensor:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
+            return torch.sparse_csr_tensor(
+                *self.places, values.to(self.device), size=self.scipy.shape, check_invariants=False
+            )
+
+    def with_values(self, values: Tensor) -> _Kernel:
+        """Return the same pattern with other values, shape (nnz,), on the CPU."""
+        result = copy.copy(self)
+        parts = values.numpy(), self.scipy.indices, self.scipy.indptr
+        result.scipy = sparse.csr_array(parts, shape=self.scipy.shape)
+        if self.native:
+            result.torch = self._tensor(values)
+        return result
 
     def __call__(self, dense: Tensor) -> Tensor:
         if self.native:

@@ -1,0 +1,114 @@
+"""`metapn evaluate`: how well a method does on a data set, over several splits."""
+
+from __future__ import annotations
+
+import enum
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from metapn.cli.console import Quiet, console, progress
+
+if TYPE_CHECKING:
+    from metapn.experiments.run import Cell, Outcome
+
+
+class Protocol(enum.StrEnum):
+    """Whether the method gets early-stopping nodes."""
+
+    PAPER = "paper"
+    NO_VALIDATION = "no-validation"
+
+
+class Final(enum.StrEnum):
+    """Meta-PN's final predictions."""
+
+    PROPAGATED = "propagated"
+    TRANSFORMER = "transformer"
+    PSEUDO = "pseudo"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Outcomes of all seeds of a cell, summed up."""
+
+    cell: Cell
+    outcomes: list[Outcome]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the object that ``--json`` prints; ``seconds`` is the mean time of one fit."""
+        from metapn.experiments.statistics import bootstrap_interval
+
+        accuracies = [outcome.accuracy for outcome in self.outcomes]
+        return {
+            "method": self.cell.method,
+            "dataset": self.cell.dataset,
+            "shot": int(self.cell.shot) if self.cell.shot >= 1 else self.cell.shot,
+            "protocol": self.cell.protocol,
+            "final": self.outcomes[0].final,
+            "accuracies": accuracies,
+            "mean": sum(accuracies) / len(accuracies),
+            "ci95": list(bootstrap_interval(accuracies)),
+            "seconds": sum(outcome.seconds for outcome in self.outcomes) / len(self.outcomes),
+            "seeds": [outcome.seed for outcome in self.outcomes],
+        }
+
+
+def evaluate(
+    dataset: Annotated[str, typer.Option(help="Data set, see 'metapn datasets list'.")],
+    shot: Annotated[float, typer.Option(help="Labels a class; below 1 the labelled share of all nodes.")] = 5,
+    method: Annotated[str, typer.Option(help="Method to evaluate.")] = "metapn",
+    runs: Annotated[int, typer.Option(min=1, help="Number of splits, seeds 0, 1, ...")] = 10,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes; the results do not depend on it.")] = 1,
+    final: Annotated[Final | None, typer.Option(help="Final prediction of Meta-PN [default: propagated].")] = None,
+    protocol: Annotated[
+        Protocol, typer.Option(help="paper: 500 more labelled nodes stop the training. no-validation: none do.")
+    ] = Protocol.PAPER,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Evaluate a method over several splits: mean accuracy with its 95 % bootstrap interval.
+
+    Example: [bold]metapn evaluate --dataset cora_ml --shot 5 --runs 10 --jobs 2[/bold]
+    """
+    from metapn.experiments.run import Cell
+    from metapn.experiments.runner import run_all
+
+    cell = Cell(dataset, method, shot, protocol.value, _settings(method, final))
+    outcomes = []
+    with progress(f"{method} on {dataset}", quiet=quiet) as advance:
+        advance(0, runs)
+        for outcome in run_all(cell, range(runs), jobs=jobs):
+            outcomes.append(outcome)
+            advance(len(outcomes), runs)
+    result = Evaluation(cell, sorted(outcomes, key=lambda outcome: outcome.seed)).as_dict()
+    typer.echo(json.dumps(result)) if as_json else _show(result)
+
+
+def _settings(name: str, final: Final | None) -> dict[str, Any]:
+    from metapn.baselines import method
+    from metapn.errors import InputError
+
+    if final is None:
+        return {}
+    if "final" not in method(name)().get_params():
+        raise InputError(f"{name} has one prediction only; leave out --final, which chooses among Meta-PN's")
+    return {"final": final.value}
+
+
+def _show(result: dict[str, Any]) -> None:
+    low, high = result["ci95"]
+    out = console()
+    out.print(
+        f"{result['method']} on {result['dataset']}, {result['shot']}-shot, protocol {result['protocol']}, "
+        f"final prediction {result['final']}"
+    )
+    out.print(
+        f"accuracy [bold]{result['mean']:.2%}[/bold], 95 % interval {low:.2%} to {high:.2%} (bootstrap over "
+        f"{len(result['seeds'])} splits), {result['seconds']:.2f} s a fit"
+    )
+    out.print(
+        "by seed  " + "  ".join(f"{s}: {a:.2%}" for s, a in zip(result["seeds"], result["accuracies"], strict=True))
+    )

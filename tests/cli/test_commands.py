@@ -1,0 +1,138 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+COMMANDS = ((), ("demo",), ("datasets",), ("datasets", "list"), ("datasets", "fetch"), ("evaluate",), ("fit",), ("predict",))
+
+
+def process(*arguments, cwd=None, **environment):
+    command = [sys.executable, "-c", "from metapn.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=os.environ | environment, check=False)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_names_an_example(metapn, command):
+    code, out, _ = metapn(*command, "--help")
+    assert code == 0
+    assert "metapn" in out
+    if len(command) == 2 or command in (("demo",), ("evaluate",), ("fit",), ("predict",)):
+        assert "Example: metapn" in " ".join(out.split())
+
+
+def test_help_does_not_wait_for_torch():
+    code = "import sys; sys.argv = ['metapn', '--help']\nfrom metapn.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    heavy = "assert not {'torch', 'scipy', 'sklearn', 'numpy', 'matplotlib'} & set(sys.modules), sorted(sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code + heavy], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-300:]
+
+
+def test_list_names_every_data_set(metapn):
+    code, out, _ = metapn("datasets", "list")
+    assert code == 0
+    for name in ("cora_ml", "citeseer", "pubmed", "ms_academic", "ogbn-arxiv", "digits", "arxiv-like"):
+        assert name in out
+    assert "169,343" in out
+
+
+def test_fetch_of_what_needs_no_network(metapn):
+    code, out, _ = metapn("datasets", "fetch", "digits")
+    assert code == 0 and "1,797 nodes" in out
+
+
+def test_evaluate_prints_one_json_object_with_the_promised_fields(metapn):
+    code, out, err = metapn("evaluate", "--dataset", "sbm-300", "--shot", 3, "--runs", 2, "--json")
+    assert (code, err) == (0, "")
+    result = json.loads(out)
+    fields = "method dataset shot protocol final accuracies mean ci95 seconds seeds"
+    assert sorted(result) == sorted(fields.split())
+    assert result["seeds"] == [0, 1] and len(result["accuracies"]) == 2
+    assert result["ci95"][0] <= result["mean"] <= result["ci95"][1]
+    assert (result["shot"], result["protocol"], result["final"]) == (3, "paper", "propagated")
+    assert min(result["accuracies"]) > 0.6
+
+
+def test_the_results_do_not_depend_on_the_number_of_jobs():
+    """Real processes; the same bits."""
+    arguments = ("evaluate", "--dataset", "sbm-300", "--shot", "3", "--runs", "3", "--json")
+    alone, together = (json.loads(process(*arguments, "--jobs", jobs).stdout) for jobs in (1, 2))
+    assert alone.pop("seconds") > 0 and together.pop("seconds") > 0
+    assert alone == together
+
+
+@pytest.mark.parametrize("final", ["propagated", "transformer", "pseudo"])
+@pytest.mark.parametrize("protocol", ["paper", "no-validation"])
+def test_evaluate_says_what_it_measured(metapn, final, protocol):
+    code, out, _ = metapn("evaluate", "--dataset", "sbm-300", "--runs", 1, "--final", final, "--protocol", protocol)
+    assert code == 0
+    assert final in out and protocol in out and "95 % interval" in out
+
+
+def test_fit_then_predict_gives_the_same_bits_in_another_process(tmp_path, own_graph):
+    path, truth = own_graph
+    first = process("fit", path, "--out", tmp_path / "run", "--quiet")
+    assert first.returncode == 0, first.stderr
+    assert "final prediction: propagated" in first.stdout and first.stderr == ""
+    second = process("predict", tmp_path / "run", path, "--out", tmp_path / "again.npz")
+    assert second.returncode == 0, second.stderr
+    fitted = np.load(tmp_path / "run" / "predictions.npz", allow_pickle=False)
+    again = np.load(tmp_path / "again.npz", allow_pickle=False)
+    assert fitted["probabilities"].tobytes() == again["probabilities"].tobytes()
+    assert fitted["classes"].tolist() == ["blue", "green", "red"]
+    names = np.array(["red", "green", "blue"])[truth]
+    assert (fitted["labels"] == names).mean() > 0.8
+    assert fitted["reached"].shape == (200,)
+    assert sorted(p.name for p in (tmp_path / "run").iterdir()) == ["model.json", "model.safetensors", "predictions.npz"]
+
+
+def test_predict_without_the_graph_judges_by_features_alone(metapn, tmp_path, own_graph):
+    path, _ = own_graph
+    assert metapn("fit", path, "--out", tmp_path / "run")[0] == 0
+    code, out, _ = metapn("predict", tmp_path / "run", path, "--out", tmp_path / "alone.npz", "--no-graph")
+    assert code == 0 and "by their features alone" in out
+    alone = np.load(tmp_path / "alone.npz")["probabilities"]
+    joined = np.load(tmp_path / "run" / "predictions.npz")["probabilities"]
+    assert not np.array_equal(alone, joined)
+    np.testing.assert_allclose(alone.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_the_demo_tells_and_draws(metapn, tmp_path, monkeypatch):
+    monkeypatch.setattr("metapn.cli.demo.DRAWS", 1)
+    picture = tmp_path / "demo.png"
+    code, out, _ = metapn("demo", "--picture", picture)
+    assert code == 0
+    for word in ("logistic regression", "LabelSpreading", "Meta-PN", "Next:"):
+        assert word in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_no_progress_where_there_is_no_terminal(metapn):
+    _, out, err = metapn("evaluate", "--dataset", "sbm-300", "--runs", 1)
+    assert err == "" and "\x1b" not in out
+
+
+def test_progress_with_time_left_on_a_terminal():
+    """A pseudo-terminal on standard error shows the bar; --quiet shows nothing."""
+    pty = pytest.importorskip("pty")
+    shown = {}
+    for quiet in (False, True):
+        parent, child = pty.openpty()
+        command = [sys.executable, "-c", "from metapn.cli import main; main()", "evaluate", "--dataset", "sbm-300"]
+        command += ["--runs", "2", "--json", *(["--quiet"] if quiet else [])]
+        environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+        with subprocess.Popen(command, stderr=child, stdout=subprocess.PIPE, env=environment) as running:
+            os.close(child)
+            chunks = []
+            try:
+                while chunk := os.read(parent, 4096):
+                    chunks.append(chunk)
+            except OSError:  # Linux says so when the other end closes
+                pass
+            json.loads(running.stdout.read())
+        os.close(parent)
+        shown[quiet] = b"".join(chunks).decode()
+    assert "metapn on sbm-300" in shown[False] and "left" in shown[False] and "2/2" in shown[False]
+    assert shown[True] == ""
