@@ -57,14 +57,18 @@ def test_weights_come_beside_the_edges_or_as_a_third_column():
     assert dense(beside)[2, 1] == 2
 
 
-@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.coo_array, sparse.csc_matrix, np.asarray])
+@pytest.mark.parametrize(
+    "form", [sparse.csr_array, sparse.csr_matrix, sparse.coo_array, sparse.csc_matrix, np.asarray]
+)
 @pytest.mark.parametrize("dtype", [bool, np.int64, np.float64])
 def test_every_form_of_a_matrix_is_the_same_graph(form, dtype):
     matrix = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], dtype)
     assert np.array_equal(dense(as_graph(form(matrix), 4)), dense(Graph.from_edges([(0, 1), (1, 2)], 4)))
 
 
-@pytest.mark.parametrize("edges", [TRIANGLE, np.array(TRIANGLE), np.array(TRIANGLE, np.uint8), np.array(TRIANGLE, float)])
+@pytest.mark.parametrize(
+    "edges", [TRIANGLE, np.array(TRIANGLE), np.array(TRIANGLE, np.uint8), np.array(TRIANGLE, float)]
+)
 def test_every_form_of_an_edge_list_is_the_same_graph(edges):
     assert np.array_equal(dense(as_graph(edges, 5)), dense(Graph.from_edges(TRIANGLE, 5)))
 
@@ -121,20 +125,35 @@ def matrix(*entries, shape=(3, 3), dtype=float):
 
 
 BAD = {
-    "not sparse": (lambda: Graph(np.zeros((3, 3))), r"is a ndarray, not a scipy sparse matrix; use Graph\.from_edges"),
+    "not sparse": (
+        lambda: Graph(np.zeros((3, 3))),
+        r"is a ndarray, not a scipy sparse matrix; use Graph\.from_edges",
+    ),
     "not square": (lambda: Graph(matrix((0, 1, 1), shape=(3, 4))), r"has 3 rows and 4 columns; it needs as many"),
     "no nodes": (lambda: Graph(sparse.csr_array((0, 0))), r"graph is empty: it has no nodes; give"),
     "no nodes in a list": (lambda: Graph.from_edges([], 0), r"graph is empty: it has 0 nodes; give"),
     "fewer than none": (lambda: Graph.from_edges(TRIANGLE, -1), r"graph is empty: it has -1 nodes; give"),
-    "asymmetric": (lambda: Graph(matrix((0, 1, 1), (1, 0, 2))), r"not symmetric \(entry 0, 1 differs.*give A\.maximum"),
-    "one direction": (lambda: Graph(matrix((2, 1, 1))), r"not symmetric \(entry (2, 1|1, 2) differs.*give A\.maximum"),
+    "asymmetric": (
+        lambda: Graph(matrix((0, 1, 1), (1, 0, 2))),
+        r"not symmetric \(entry 0, 1 differs.*give A\.maximum",
+    ),
+    "one direction": (
+        lambda: Graph(matrix((2, 1, 1))),
+        r"not symmetric \(entry (2, 1|1, 2) differs.*give A\.maximum",
+    ),
     "negative": (lambda: Graph(matrix((0, 1, 1), (1, 0, -1))), r"weight of entry 1, 0 is -1\.0, which is negative"),
     "NaN": (lambda: Graph(matrix((0, 1, np.nan), (1, 0, 1))), r"weight of entry 0, 1 is nan, which is not finite"),
-    "infinite": (lambda: Graph(matrix((0, 1, 1), (2, 0, np.inf))), r"weight of entry 2, 0 is inf, which is not finite"),
+    "infinite": (
+        lambda: Graph(matrix((0, 1, 1), (2, 0, np.inf))),
+        r"weight of entry 2, 0 is inf, which is not finite",
+    ),
     "complex": (lambda: Graph(matrix((0, 1, 1), dtype=complex)), r"type complex128; give real numbers"),
     "features": (lambda: Graph.from_edges([], 3, features=np.ones((2, 1))), r"features has 2 rows .* 3 nodes; give"),
     "labels": (lambda: Graph.from_edges([], 3, labels=np.zeros(4, int)), r"labels has 4 rows .* 3 nodes; give"),
-    "words for labels": (lambda: Graph.from_edges([], 2, labels=["a", "b"]), r"labels of a graph .* give one class num"),
+    "words for labels": (
+        lambda: Graph.from_edges([], 2, labels=["a", "b"]),
+        r"labels of a graph .* give one class num",
+    ),
     "labels in a table": (lambda: Graph.from_edges([], 2, labels=[[0, 1]]), r"labels of a graph have shape \(1, 2\)"),
     "beyond": (lambda: Graph.from_edges([(0, 1), (1, 3)], 3), r"edge 1 joins 1 and 3, but .* from 0 to 2; number"),
     "below": (lambda: Graph.from_edges([(0, -1)], 3), r"edge 0 joins 0 and -1, but .* from 0 to 2; number"),
@@ -142,18 +161,39 @@ BAD = {
     "NaN for a node": (lambda: Graph.from_edges([(0, np.nan)], 3), r"edge 0 joins 0\.0 and nan, but nodes are whole"),
     "inf for a node": (lambda: Graph.from_edges([(np.inf, 0)], 3), r"edge 0 joins inf and 0\.0, but nodes are whole"),
     "four columns": (lambda: Graph.from_edges([(0, 1, 1, 1)], 3), r"two columns .* shape \(1, 4\).*transpose"),
-    "two rows": (lambda: Graph.from_edges(np.array(TRIANGLE * 2).T, 3), r"shape \(2, 6\) .*transpose it if it has two"),
+    "two rows": (
+        lambda: Graph.from_edges(np.array(TRIANGLE * 2).T, 3),
+        r"shape \(2, 6\) .*transpose it if it has two",
+    ),
     "flat": (lambda: as_graph([0, 1, 2], 3), r"edge list needs numbers .* shape \(3,\)"),
     "words": (lambda: Graph.from_edges([("a", "b")], 3), r"edge list needs numbers .* type <U1"),
     "ragged": (lambda: as_graph([(0, 1), (1, 2, 3)], 3), r"rows of the graph are not of the same length; give"),
     "a dictionary": (lambda: as_graph({0: 1}, 3), r"edge list needs numbers .* type object"),
-    "fewer weights": (lambda: Graph.from_edges([(0, 1)] * 2, 3, weights=[1]), r"2 edges need .* shape \(1,\).*; give one"),
+    "fewer weights": (
+        lambda: Graph.from_edges([(0, 1)] * 2, 3, weights=[1]),
+        r"2 edges need .* shape \(1,\).*; give one",
+    ),
     "table of weights": (lambda: Graph.from_edges([(0, 1)], 3, weights=[[1]]), r"1 edges need .* shape \(1, 1\)"),
-    "words for weights": (lambda: Graph.from_edges([(0, 1)], 3, weights=["a"]), r"1 edges need .* type <U1; give one"),
-    "negative weight": (lambda: Graph.from_edges([(0, 1)], 3, weights=[-2]), r"edge 0 is -2\.0, which is negative; w"),
-    "weight NaN": (lambda: Graph.from_edges([(0, 1, 1), (1, 2, np.nan)], 3), r"edge 1 is nan, which is not finite; w"),
-    "too great a weight": (lambda: Graph.from_edges([(0, 1)], 3, weights=[1e300]), r"edge 0 is inf, which is not finite"),
-    "other nodes": (lambda: as_graph(Graph.from_edges(TRIANGLE, 3), 4), r"has 3 nodes but X has 4 rows; give one row"),
+    "words for weights": (
+        lambda: Graph.from_edges([(0, 1)], 3, weights=["a"]),
+        r"1 edges need .* type <U1; give one",
+    ),
+    "negative weight": (
+        lambda: Graph.from_edges([(0, 1)], 3, weights=[-2]),
+        r"edge 0 is -2\.0, which is negative; w",
+    ),
+    "weight NaN": (
+        lambda: Graph.from_edges([(0, 1, 1), (1, 2, np.nan)], 3),
+        r"edge 1 is nan, which is not finite; w",
+    ),
+    "too great a weight": (
+        lambda: Graph.from_edges([(0, 1)], 3, weights=[1e300]),
+        r"edge 0 is inf, which is not finite",
+    ),
+    "other nodes": (
+        lambda: as_graph(Graph.from_edges(TRIANGLE, 3), 4),
+        r"has 3 nodes but X has 4 rows; give one row",
+    ),
     "a smaller square": (lambda: as_graph(np.zeros((5, 5)), 6), r"has 5 nodes but X has 6 rows; give one row"),
 }
 

@@ -105,7 +105,7 @@ class Graph:
                 f"edge {row} joins {table[row, 0]} and {table[row, 1]}, but nodes are whole numbers from 0 "
                 f"to {n_nodes - 1}; number the nodes by their row in X"
             )
-        strength = np.ones(len(ends)) if weights is None else _as_table(weights, "the weights")
+        strength: npt.NDArray[Any] = np.ones(len(ends)) if weights is None else _as_table(weights, "the weights")
         if strength.shape != (len(ends),) or strength.dtype.kind not in "biuf":
             raise InputError(
                 f"{len(ends)} edges need as many weights, not an array of shape {strength.shape} and type "

@@ -6,7 +6,17 @@ import sys
 import numpy as np
 import pytest
 
-COMMANDS = ((), ("demo",), ("datasets",), ("datasets", "list"), ("datasets", "fetch"), ("evaluate",), ("fit",), ("predict",))
+COMMANDS = (
+    (),
+    ("demo",),
+    ("datasets",),
+    ("datasets", "list"),
+    ("datasets", "fetch"),
+    ("evaluate",),
+    ("compare",),
+    ("fit",),
+    ("predict",),
+)
 
 
 def process(*arguments, cwd=None, **environment):
@@ -19,12 +29,13 @@ def test_help_names_an_example(metapn, command):
     code, out, _ = metapn(*command, "--help")
     assert code == 0
     assert "metapn" in out
-    if len(command) == 2 or command in (("demo",), ("evaluate",), ("fit",), ("predict",)):
+    if len(command) == 2 or command in (("demo",), ("evaluate",), ("compare",), ("fit",), ("predict",)):
         assert "Example: metapn" in " ".join(out.split())
 
 
 def test_help_does_not_wait_for_torch():
-    code = "import sys; sys.argv = ['metapn', '--help']\nfrom metapn.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    code = "import sys; sys.argv = ['metapn', '--help']\nfrom metapn.cli import main\n"
+    code += "try: main()\nexcept SystemExit: pass\n"
     heavy = "assert not {'torch', 'scipy', 'sklearn', 'numpy', 'matplotlib'} & set(sys.modules), sorted(sys.modules)"
     done = subprocess.run([sys.executable, "-c", code + heavy], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-300:]
@@ -63,6 +74,21 @@ def test_the_results_do_not_depend_on_the_number_of_jobs():
     assert alone == together
 
 
+def test_compare_ranks_the_methods(metapn):
+    line = ("compare", "--dataset", "sbm-300", "--shot", 3, "--runs", 2, "--methods", "metapn, mlp,lp")
+    code, out, _ = metapn(*line, "--json")
+    assert code == 0
+    result = json.loads(out)
+    assert result["seeds"] == [0, 1] and result["protocol"] == "paper"
+    rows = result["rows"]
+    assert {row["method"] for row in rows} == {"metapn", "mlp", "lp"}
+    assert [row["mean"] for row in rows] == sorted((row["mean"] for row in rows), reverse=True)
+    assert rows[0]["p_value"] is None and all(0 <= row["p_value"] <= 1 for row in rows[1:])
+    assert all(row["seconds"] > 0 and row["megabytes"] > 10 and len(row["accuracies"]) == 2 for row in rows)
+    code, out, _ = metapn(*line)
+    assert code == 0 and "best" in out and "peak MB" in out
+
+
 @pytest.mark.parametrize("final", ["propagated", "transformer", "pseudo"])
 @pytest.mark.parametrize("protocol", ["paper", "no-validation"])
 def test_evaluate_says_what_it_measured(metapn, final, protocol):
@@ -85,7 +111,11 @@ def test_fit_then_predict_gives_the_same_bits_in_another_process(tmp_path, own_g
     names = np.array(["red", "green", "blue"])[truth]
     assert (fitted["labels"] == names).mean() > 0.8
     assert fitted["reached"].shape == (200,)
-    assert sorted(p.name for p in (tmp_path / "run").iterdir()) == ["model.json", "model.safetensors", "predictions.npz"]
+    assert sorted(p.name for p in (tmp_path / "run").iterdir()) == [
+        "model.json",
+        "model.safetensors",
+        "predictions.npz",
+    ]
 
 
 def test_predict_without_the_graph_judges_by_features_alone(metapn, tmp_path, own_graph):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from metapn.baselines.mlp import MLPNetwork, TwoLayerClassifier
 from metapn.model.features import FeatureMatrix
-from metapn.model.settings import setting, whole
+from metapn.model.settings import number, setting, whole
 from metapn.model.transformer import Transformer, uniform
 from metapn.propagation.hops import hops
 from metapn.propagation.operator import SparseMatrix
@@ -49,6 +49,8 @@ class DAGNN(TwoLayerClassifier):
     """
 
     n_hops: int = setting(10, whole(1))
+    dropout: float = setting(0.7, number(0, 1, open_high=True))
+    learning_rate: float = setting(0.01, number(0))
 
     def _network(self, n_features: int, n_classes: int, generator: torch.Generator) -> DAGNNNetwork:
         return DAGNNNetwork(self._transformer(n_features, n_classes, generator), n_hops=self.n_hops)

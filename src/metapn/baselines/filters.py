@@ -82,6 +82,9 @@ class FilteredClassifier(TwoLayerClassifier):
 
     Parameters
     ----------
+    l2 : float
+        Weight of ½ ‖W₁‖² in the loss. The default is the authors': strongly smoothed features differ little
+        from node to node, and with that of the other methods, ten times as much, W₁ cannot tell them apart.
     filter : {"auto", "rnm", "ar"}
         ``auto`` trains with each and keeps the better one on the validation nodes; without validation nodes
         it is ``ar``.
@@ -92,6 +95,7 @@ class FilteredClassifier(TwoLayerClassifier):
         the paper has it.
     """
 
+    l2: float = setting(5e-4, number(0))
     filter: str = setting("auto", one_of(FILTERS))
     k: int = setting(10, whole(1))
     alpha: float = setting(20.0, number(0))

@@ -43,9 +43,9 @@ class GLP(FilteredClassifier):
 
     Parameters
     ----------
-    filter, k, alpha
+    filter, k, alpha, l2
         See `metapn.baselines.filters.FilteredClassifier`.
-    hidden, dropout, learning_rate, l2, max_epochs, patience, scaling, n_neighbors, device, random_state
+    hidden, dropout, learning_rate, max_epochs, patience, scaling, n_neighbors, device, random_state
         See `metapn.baselines.mlp.TwoLayerClassifier` and `metapn.baselines.supervised.SupervisedClassifier`.
 
     Attributes

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from metapn.baselines.filters import Filter, FilteredClassifier
 from metapn.baselines.gcn import GCNNetwork
+from metapn.model.settings import number, setting
 from metapn.model.transformer import Transformer
 from metapn.propagation.operator import SparseMatrix
 
@@ -37,9 +38,9 @@ class IGCN(FilteredClassifier):
 
     Parameters
     ----------
-    filter, k, alpha
+    filter, k, alpha, l2
         See `metapn.baselines.filters.FilteredClassifier`.
-    hidden, dropout, learning_rate, l2, max_epochs, patience, scaling, n_neighbors, device, random_state
+    hidden, dropout, learning_rate, max_epochs, patience, scaling, n_neighbors, device, random_state
         See `metapn.baselines.mlp.TwoLayerClassifier` and `metapn.baselines.supervised.SupervisedClassifier`.
 
     Attributes
@@ -47,6 +48,8 @@ class IGCN(FilteredClassifier):
     filter_ : {"rnm", "ar"}
         The filter of the weights that were kept.
     """
+
+    dropout: float = setting(0.5, number(0, 1, open_high=True))
 
     smoothing_layers: ClassVar[int] = 2
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from torch import Tensor
 
 from metapn.baselines.gcn import GCNNetwork
@@ -46,9 +46,9 @@ class M3S(TwoLayerClassifier):
         See `metapn.baselines.mlp.TwoLayerClassifier` and `metapn.baselines.supervised.SupervisedClassifier`.
     """
 
-    n_stages: int = setting(3, whole(1))
+    n_stages: int = setting(4, whole(1))
     n_clusters: int = setting(200, whole(1))
-    n_confident: int = setting(20, whole(1))
+    n_confident: int = setting(100, whole(1))
 
     def _network(self, n_features: int, n_classes: int, generator: torch.Generator) -> GCNNetwork:
         return GCNNetwork(self._transformer(n_features, n_classes, generator))

@@ -51,7 +51,7 @@ class TwoLayerClassifier(SupervisedClassifier):
     """
 
     hidden: int = setting(64, whole(1))
-    dropout: float = setting(0.5, number(0, 1, open_high=True))
+    dropout: float = setting(0.2, number(0, 1, open_high=True))
 
     def _transformer(self, n_features: int, n_classes: int, generator: torch.Generator) -> Transformer:
         return Transformer(n_features, self.hidden, n_classes, dropout=self.dropout, generator=generator)

@@ -113,7 +113,7 @@ class SupervisedClassifier(GraphClassifier):
         As in `metapn.MetaPN`.
     """
 
-    learning_rate: float = setting(0.01, number(0))
+    learning_rate: float = setting(0.05, number(0))
     l2: float = setting(0.005, number(0))
     max_epochs: int = setting(500, whole(1))
     patience: int = setting(100, whole(1))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from metapn.cli import datasets, demo, evaluate, fit, predict
+from metapn.cli import compare, datasets, demo, evaluate, fit, predict
 from metapn.errors import InputError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.add_typer(datasets.app, name="datasets")
 app.command()(evaluate.evaluate)
+app.command()(compare.compare)
 app.command()(fit.fit)
 app.command()(predict.predict)
 

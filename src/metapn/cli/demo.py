@@ -31,7 +31,8 @@ def demo(
     graph = demo_graph()
     out.print(
         f"{graph.n_nodes:,} handwritten digits, each joined to the ten most like it; {SHOT} labels for each of "
-        f"the {graph.n_classes} classes, no validation set.\nMean accuracy on the unlabelled ones over {DRAWS} draws of labels:\n"
+        f"the {graph.n_classes} classes, no validation set.\n"
+        f"Mean accuracy on the unlabelled ones over {DRAWS} draws of labels:\n"
     )
     results = []
     with progress("fitting", quiet=quiet) as advance:

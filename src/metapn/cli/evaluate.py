@@ -80,7 +80,7 @@ def evaluate(
     outcomes = []
     with progress(f"{method} on {dataset}", quiet=quiet) as advance:
         advance(0, runs)
-        for outcome in run_all(cell, range(runs), jobs=jobs):
+        for _, outcome in run_all([cell], range(runs), jobs=jobs):
             outcomes.append(outcome)
             advance(len(outcomes), runs)
     result = Evaluation(cell, sorted(outcomes, key=lambda outcome: outcome.seed)).as_dict()

@@ -11,6 +11,8 @@ import torch
 from metapn import datasets
 from metapn.baselines import method
 from metapn.errors import InputError
+from metapn.experiments.memory import peak_memory
+from metapn.experiments.tuned import tuned
 from metapn.graph import Graph
 from metapn.model.estimator import GraphClassifier
 
@@ -30,7 +32,7 @@ class Cell:
         Whether the method is given the early-stopping nodes (500 in the paper), or nothing but its labels.
         The test nodes are the same.
     settings : dict
-        Of the method, where they differ from its defaults.
+        Of the method, where they differ from those of `metapn.experiments.tuned`.
     """
 
     dataset: str
@@ -46,12 +48,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run went: accuracy on the test nodes, epochs, and seconds of the fit."""
+    """How a run went.
+
+    Accuracy on the test nodes, epochs, seconds of the fit, and the most memory that the process held during
+    it, in megabytes.
+    """
 
     seed: int
     accuracy: float
     epochs: int
     seconds: float
+    megabytes: float
     final: str
 
 
@@ -65,11 +72,14 @@ def run(cell: Cell, seed: int) -> Outcome:
     graph = _load(cell.dataset)
     split = datasets.split(graph, cell.shot, seed)
     assert graph.labels is not None
-    model: GraphClassifier = method(cell.method)(random_state=seed, **cell.settings)
+    settings = tuned(cell.method, cell.dataset) | cell.settings
+    model: GraphClassifier = method(cell.method)(random_state=seed, **settings)
     validation = (split.stopping, graph.labels[split.stopping]) if cell.protocol == "paper" else None
-    model.fit(graph.features, split.masked(graph.labels), graph=graph, validation=validation)
+    with peak_memory() as megabytes:
+        model.fit(graph.features, split.masked(graph.labels), graph=graph, validation=validation)
     right = model.transduction_[split.test] == graph.labels[split.test]
-    return Outcome(seed, float(right.mean()), model.n_iter_, model.report_.seconds, model.report_.final)
+    report = model.report_
+    return Outcome(seed, float(right.mean()), report.epochs, report.seconds, megabytes(), report.final)
 
 
 @lru_cache(maxsize=1)

@@ -114,7 +114,7 @@ class MetaPN(GraphClassifier):
     n_iter_ : int
         Epochs done.
     report_ : FitReport
-    fine_tuning_ : History
+    fine_tuning_ : History or None
         Of the fine-tuning, if there was any.
 
     Examples
@@ -154,8 +154,7 @@ class MetaPN(GraphClassifier):
     def _train(self, network: MetaPNNetwork, task: Task, on_epoch: OnEpoch | None) -> History:
         learner = BilevelLearner(network, task, self)
         history = train(learner, stopping_rule(task, self.patience), max_epochs=self.max_epochs, on_epoch=on_epoch)
-        if self.fine_tune_epochs:
-            self.fine_tuning_ = fine_tune(network, task, self, self.fine_tune_epochs)
+        self.fine_tuning_ = fine_tune(network, task, self, self.fine_tune_epochs) if self.fine_tune_epochs else None
         self._stack = learner.stack
         return history
 

@@ -96,17 +96,19 @@ class _Kernel:
         if self.native:
             # 32-bit indices move fewer bytes; they reach as far as 2^31 stored entries.
             index = np.int32 if max(csr.nnz, *csr.shape) < 2**31 else np.int64
-            self.places = tuple(
-                torch.from_numpy(places.astype(index, copy=False)).to(self.device)
-                for places in (self.scipy.indptr, self.scipy.indices)
-            )
+            self.row_starts = torch.from_numpy(self.scipy.indptr.astype(index, copy=False)).to(self.device)
+            self.columns = torch.from_numpy(self.scipy.indices.astype(index, copy=False)).to(self.device)
             self.torch = self._tensor(torch.from_numpy(self.scipy.data))
 
     def _tensor(self, values: Tensor) -> Tensor:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
             return torch.sparse_csr_tensor(
-                *self.places, values.to(self.device), size=self.scipy.shape, check_invariants=False
+                self.row_starts,
+                self.columns,
+                values.to(self.device),
+                size=self.scipy.shape,
+                check_invariants=False,
             )
 
     def with_values(self, values: Tensor) -> _Kernel:

@@ -1,0 +1,151 @@
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from metapn.model.training import EarlyStopping, History, KeepLast, Settled, stopping_rule, train
+
+
+class Counter:
+    """A learner with one weight, the number of its epochs, changed in place; `script` tells what it predicts then."""
+
+    def __init__(self, script=lambda epoch: torch.eye(2)):
+        self.weight, self.script = torch.zeros(1), script
+
+    def epoch(self):
+        self.weight += 1
+        return 1 / float(self.weight)
+
+    def weights(self):
+        return [self.weight]
+
+    def predict(self):
+        return self.script(float(self.weight))
+
+
+def stops_early(chances, patience, max_epochs=50):
+    """Train with the chance that each of two validation nodes, 1 and 3, gives its true class, epoch by epoch."""
+
+    def script(epoch):
+        p = torch.full((4, 2), 0.5)
+        for node, label, chance in zip((1, 3), (0, 1), chances[min(round(epoch), len(chances)) - 1], strict=True):
+            p[node, label], p[node, 1 - label] = chance, 1 - chance
+        return p
+
+    learner = Counter(script)
+    rule = EarlyStopping(torch.tensor([1, 3]), torch.tensor([0, 1]), patience)
+    return learner, train(learner, rule, max_epochs=max_epochs)
+
+
+def test_the_best_weights_are_a_true_copy():
+    learner, history = stops_early([(0.6, 0.2), (0.4, 0.4), (0.9, 0.8), (0.7, 0.4), (0.1, 0.1)], patience=4)
+    assert learner.weight.tolist() == [3]
+    assert history.best_epoch == 3
+    assert len(history.loss) == 7
+    assert history.stopped_because == "4 epochs brought nothing better on the validation nodes"
+    assert history.validation_accuracy == [0.5, 0, 1, 0.5, 0, 0, 0]
+    assert history.validation_loss[2] == pytest.approx(-float(torch.tensor([0.9, 0.8]).log().mean()))
+
+
+def test_among_equal_accuracies_the_lowest_loss_wins_and_the_first_of_equals():
+    learner, history = stops_early([(0.8, 0.8), (0.9, 0.9), (0.7, 0.7), (0.9, 0.9), (0.2, 0.2)], patience=3)
+    assert learner.weight.tolist() == [2]
+    assert history.best_epoch == 2
+    assert len(history.loss) == 7
+
+
+def test_a_lower_loss_at_a_lower_accuracy_is_not_kept_but_goes_on():
+    # Accuracy 1, 0.5, 0.5, ...; the loss falls twice more while the accuracy is lower, then rises.
+    learner, history = stops_early([(0.51, 0.51), (0.99, 0.49), (0.995, 0.495), (0.9, 0.1)], patience=2)
+    assert learner.weight.tolist() == [1]
+    assert len(history.loss) == 5
+
+
+def test_a_tie_in_accuracy_or_in_loss_resets_patience():
+    _, accuracy = stops_early([(0.9, 0.9)] + [(0.6, 0.6)] * 30, patience=2, max_epochs=20)
+    assert len(accuracy.loss) == 20
+    assert accuracy.stopped_because == "it reached max_epochs"
+    worse = (0.9, 0.2)
+    _, loss = stops_early([(0.6, 0.6), worse, (0.6, 0.6), worse, (0.6, 0.6), worse], patience=2)
+    assert len(loss.loss) == 7
+
+
+def test_a_certain_mistake_has_a_finite_loss():
+    _, history = stops_early([(0.0, 1.0)], patience=1, max_epochs=3)
+    assert history.validation_loss[0] == pytest.approx(0.5 * 12 * 2.302585, rel=1e-4)
+
+
+def averages(epochs, decay=0.97):
+    """Averaged weight after each epoch, of a learner whose weight is the number of its epochs."""
+    mean, result = 1.0, []
+    for t in range(1, epochs + 1):
+        d = min(decay, t / (t + 10))
+        mean = d * mean + (1 - d) * t
+        result.append(mean)
+    return result
+
+
+def test_settled_predictions_end_training_and_the_average_is_kept():
+    learner = Counter()
+    history = train(learner, Settled(), max_epochs=100)
+    assert len(history.loss) == 20
+    assert history.changed == [1, 0]
+    assert learner.weight.tolist() == pytest.approx([averages(20)[-1]], rel=1e-5)
+    assert history.best_epoch == 20
+    assert history.stopped_because == "fewer than 0.5% of the nodes changed their label in 10 epochs"
+
+
+def test_it_is_the_average_that_must_settle_and_training_goes_on_from_its_own_weights():
+    seen = []
+
+    def script(weight):
+        seen.append(weight)
+        return torch.eye(2) if len(seen) < 4 and len(seen) % 2 else torch.eye(2).flip(0)
+
+    learner = Counter(script)
+    history = train(learner, Settled(decay=0.9, window=5), max_epochs=100)
+    assert seen == pytest.approx([averages(25, 0.9)[i] for i in (4, 9, 14, 19, 24)], rel=1e-5)
+    assert history.changed == [1, 1, 1, 1, 0]
+    assert history.loss == pytest.approx([1 / t for t in range(1, 26)])
+
+
+def test_a_share_of_changes_at_the_tolerance_is_not_settled():
+    labels = [torch.eye(2)[[0, 0, 0, 0]], torch.eye(2)[[0, 0, 0, 1]], torch.eye(2)[[0, 0, 0, 1]]]
+    learner = Counter(lambda _: labels.pop(0))
+    history = train(learner, Settled(window=1, tolerance=0.25), max_epochs=10)
+    assert history.changed == [1, 0.25, 0]
+
+
+def test_max_epochs_ends_what_never_settles():
+    flips = iter(range(1000))
+    learner = Counter(lambda _: torch.eye(2).roll(next(flips), 0))
+    history = train(learner, Settled(window=2), max_epochs=9)
+    assert len(history.loss) == 9
+    assert history.stopped_because == "it reached max_epochs"
+    assert learner.weight.tolist() == pytest.approx([averages(9)[-1]], rel=1e-5)
+
+
+def test_keep_last_keeps_the_last():
+    learner = Counter()
+    history = train(learner, KeepLast(), max_epochs=4)
+    assert learner.weight.tolist() == [4]
+    assert history.best_epoch == 4
+
+
+def test_each_epoch_is_announced():
+    calls = []
+    train(Counter(), Settled(), max_epochs=30, on_epoch=lambda done, most: calls.append((done, most)))
+    assert calls == [(t, 30) for t in range(1, 21)]
+
+
+def test_validation_nodes_decide_which_rule():
+    nodes = torch.tensor([0])
+    with_nodes = SimpleNamespace(validation=nodes, validation_labels=nodes)
+    without = SimpleNamespace(validation=None, validation_labels=None)
+    assert isinstance(stopping_rule(with_nodes, 7), EarlyStopping)
+    assert stopping_rule(with_nodes, 7).patience == 7
+    assert isinstance(stopping_rule(without, 7), Settled)
+
+
+def test_a_fresh_history_is_empty():
+    assert History() == History([], [], [], [], 0, "it reached max_epochs", 0.0)
