@@ -98,3 +98,13 @@ def test_unseen_rows_are_scaled_by_what_was_learned(rows):
     scaling = FeatureScaling.fit(rows, "columns")
     whole = scaling.transform(rows)
     assert np.array_equal(scaling.transform(rows[3:5]), whole[3:5])
+
+
+def test_a_small_spread_around_a_large_mean_counts_in_double_precision():
+    """Times in seconds since 1970: their spread is a millionth of their mean."""
+    times = 1.6e9 + np.array([[0.0], [1000], [2000], [3000]])
+    scaled = FeatureScaling.fit(times, "columns").transform(times)
+    assert scaled[:, 0] == pytest.approx(np.array([-1.5, -0.5, 0.5, 1.5]), rel=1e-3)
+    assert scaled.dtype == np.float32
+    constant = np.full((4, 1), 0.1, np.float32)
+    assert not FeatureScaling.fit(constant, "columns").transform(constant).any()

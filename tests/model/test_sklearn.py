@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
@@ -120,6 +121,29 @@ def test_cross_validation_leaves_the_graph_whole_and_masks_labels_alone(seen, kn
     assert scores.min() > 0.35  # a guess is right in 0.25; the scorer has no graph
     for call, (train, _) in zip(seen, folds.split(X, y), strict=True):
         assert_whole(call, graph, train, y)
+
+
+def test_with_metadata_routing_the_scorer_has_the_graph_too(known):
+    """And scores the left-out nodes as a prediction on the whole graph labels them."""
+    graph, X, y = known
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    nodes = np.arange(300)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = MetaPN(max_epochs=15, random_state=0)
+        model.set_fit_request(graph=True, nodes=True).set_score_request(graph=True, nodes=True)
+        scores = cross_val_score(model, X, y, cv=folds, params={"graph": graph, "nodes": nodes})
+    for score, (train, test) in zip(scores, folds.split(X, y), strict=True):
+        fitted = MetaPN(max_epochs=15, random_state=0).fit(X[train], y[train], graph=graph, nodes=nodes[train])
+        assert score == (fitted.transduction_[test] == y[test]).mean()
+    assert scores.min() > 0.8
+
+
+def test_score_without_a_graph_is_the_accuracy_of_the_features_alone(known):
+    graph, X, y = known
+    model = MetaPN(max_epochs=5, random_state=0).fit(X, y, graph=graph)
+    assert model.score(X, y) == (model.predict(X) == y).mean()
+    assert model.score(X, y, graph=graph) == (model.predict(X, graph) == y).mean()
+    assert model.score(X[:2], y[:2], [1.0, 0.0]) == float(model.predict(X[:1])[0] == y[0])
 
 
 def test_cross_validation_over_the_labelled_nodes_alone(seen, known):

@@ -39,6 +39,18 @@ def test_the_loaded_model_equals_the_fit_on_the_training_graph(tmp_path):
     assert again.tobytes() == model.label_distributions_.tobytes()
 
 
+def test_settings_that_numpy_or_this_machine_made_are_stored_as_plain_ones(tmp_path):
+    model = fitted(n_hops=np.int64(3), alpha=np.float32(0.25), balance=np.bool_(False), device="cpu")
+    metapn.save(model, tmp_path)
+    settings = metapn.load(tmp_path).get_params()
+    assert (settings["n_hops"], settings["alpha"], settings["balance"], settings["device"]) == (
+        3,
+        0.25,
+        False,
+        "auto",
+    )
+
+
 def change(**entries):
     def apply(folder):
         path = folder / "model.json"

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import torch
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
@@ -200,6 +201,30 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: npt.NDArray[Any] = self.classes_[best]
         return labels
 
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, *, graph: Any = None, nodes: npt.ArrayLike | None = None
+    ) -> float:
+        """Accuracy of `predict`.
+
+        Parameters
+        ----------
+        X, y, graph
+            Nodes, their labels, and how they are joined, as in `predict`.
+        sample_weight : array-like, shape (m,), optional
+        nodes : int array-like, shape (m,), optional
+            For cross-validation with scikit-learn, as in `fit`: ``graph`` is then the whole `Graph`, with
+            features, and its nodes of these numbers are scored as `predict` labels them there. scikit-learn
+            passes both on after ``sklearn.set_config(enable_metadata_routing=True)`` and
+            ``model.set_score_request(graph=True, nodes=True)``. Otherwise it scores each node by its
+            features alone, and may find far less accuracy than ``transduction_`` has.
+        """
+        if nodes is None:
+            predicted = self.predict(X, graph)
+        else:
+            whole = _graph_with_features(graph)
+            predicted = self.predict(whole.features, whole)[_checked_nodes(nodes, whole.n_nodes, "nodes")]
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
     def embed(self, X: Any, graph: Any = None) -> npt.NDArray[np.float32]:
         """Hidden representation of each node, shape (m, hidden)."""
         matrix, T = self._prepared(X, graph)
@@ -294,21 +319,26 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _whole_graph(X: Any, y: Any, graph: Any, nodes: npt.ArrayLike) -> tuple[Features, npt.NDArray[Any]]:
     """Features of all nodes of the graph, and labels of the given ones alone."""
-    if not isinstance(graph, Graph) or graph.features is None:
-        raise InputError(
-            "nodes= needs graph= to be a Graph with features, for the nodes that are not in X; "
-            "give Graph(A, features=X)"
-        )
-    places = _checked_nodes(nodes, graph.n_nodes, "nodes")
+    whole = _graph_with_features(graph)
+    places = _checked_nodes(nodes, whole.n_nodes, "nodes")
     labels = np.asarray(y, dtype=object)
     if labels.shape != places.shape or len(places) != np.shape(X)[0]:
         raise InputError(
             f"nodes has {len(places)} entries, X {np.shape(X)[0]} rows and y shape {labels.shape}; "
             "give as many labels and rows as nodes"
         )
-    everything = np.full(graph.n_nodes, None, dtype=object)
+    everything = np.full(whole.n_nodes, None, dtype=object)
     everything[places] = labels
-    return graph.features, everything
+    return whole.features, everything
+
+
+def _graph_with_features(graph: Any) -> Graph:
+    if not isinstance(graph, Graph) or graph.features is None:
+        raise InputError(
+            "nodes= needs graph= to be a Graph with features, for the nodes that are not in X; "
+            "give Graph(A, features=X)"
+        )
+    return graph
 
 
 def _checked_validation(validation: Any, n_nodes: int, classes: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:

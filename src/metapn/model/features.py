@@ -94,14 +94,14 @@ class FeatureScaling:
     """
 
     by_row: bool
-    offset: FloatArray
-    factor: FloatArray
+    offset: npt.NDArray[np.float64]
+    factor: npt.NDArray[np.float64]
 
     @classmethod
     def fit(cls, X: Features, kind: str) -> FeatureScaling:
         """Learn the scaling from X; ``kind`` is rows, columns, none or auto (rows if X is sparse)."""
         n_features = X.shape[1]
-        identity = np.zeros(n_features, np.float32), np.ones(n_features, np.float32)
+        identity = np.zeros(n_features), np.ones(n_features)
         if kind == "auto":
             kind = "rows" if sparse.issparse(X) else "columns"
         if kind != "columns":
@@ -110,11 +110,11 @@ class FeatureScaling:
         offset = dense.mean(axis=0, dtype=np.float64)
         spread = dense.std(axis=0, dtype=np.float64)
         # A column whose spread is rounding noise carries nothing, however large its values.
-        constant = spread <= 1e-6 * np.maximum(np.abs(offset), 1e-30)
+        constant = spread <= 10 * np.finfo(dense.dtype).eps * np.abs(offset)
         factor = np.where(constant, 0.0, 1 / np.where(constant, 1.0, spread))
         mean_norm = np.abs((dense - offset) * factor).sum(axis=1).mean()
         factor /= mean_norm if mean_norm > 0 else 1.0
-        return cls(False, offset.astype(np.float32), factor.astype(np.float32))
+        return cls(False, offset, factor)
 
     def transform(self, X: Features) -> Features:
         """Scale the rows of X, sparse if X is and no column is shifted."""
@@ -126,7 +126,10 @@ class FeatureScaling:
             scaled: FloatArray = X * inverse[:, None]
             return scaled
         if sparse.issparse(X) and not self.offset.any():
-            return sparse.csr_array(X * self.factor) if (self.factor != 1).any() else X
+            return sparse.csr_array(X * self.factor.astype(X.dtype)) if (self.factor != 1).any() else X
+        # In the precision of X: in float32 a large X is not copied at twice its size, and in float64 a small
+        # spread around a large mean (a time in seconds, say) is not lost.
         dense = X.toarray() if sparse.issparse(X) else X
-        result: FloatArray = ((dense - self.offset) * self.factor).astype(np.float32, copy=False)
+        shifted = (dense - self.offset.astype(dense.dtype)) * self.factor.astype(dense.dtype)
+        result: FloatArray = shifted.astype(np.float32, copy=False)
         return result

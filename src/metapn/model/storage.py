@@ -42,8 +42,9 @@ def save(model: GraphClassifier, folder: str | Path) -> None:
     tensors = {f"network.{name}": value.contiguous().cpu() for name, value in model._network_.state_dict().items()}
     tensors["scaling.offset"] = torch.from_numpy(model._scaling.offset)
     tensors["scaling.factor"] = torch.from_numpy(model._scaling.factor)
-    settings = model.get_params()
+    settings = {name: getattr(value, "tolist", lambda v=value: v)() for name, value in model.get_params().items()}
     settings["random_state"] = settings["random_state"] if isinstance(settings["random_state"], int) else None
+    settings["device"] = "auto"  # the machine that loads it may have others
     description = {
         "format": FORMAT,
         "version": VERSION,
