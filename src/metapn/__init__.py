@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metapn import datasets as datasets
+    from metapn.baselines import method as method
+    from metapn.baselines import methods as methods
     from metapn.errors import InputError as InputError
     from metapn.graph import Graph as Graph
     from metapn.model.metapn import MetaPN as MetaPN
@@ -22,10 +24,12 @@ _WHERE = {
     "MetaPN": "metapn.model.metapn",
     "datasets": "metapn",
     "load": "metapn.model.storage",
+    "method": "metapn.baselines",
+    "methods": "metapn.baselines",
     "save": "metapn.model.storage",
 }
 
-__all__ = ["Graph", "InputError", "MetaPN", "__version__", "datasets", "load", "save"]
+__all__ = ["Graph", "InputError", "MetaPN", "__version__", "datasets", "load", "method", "methods", "save"]
 
 
 def __getattr__(name: str) -> Any:

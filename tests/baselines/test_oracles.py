@@ -224,7 +224,8 @@ def test_m3s_adds_confident_nodes_of_each_class_once():
     model = method("m3s")(n_confident=4, random_state=0)
     network = world.network("m3s")
     with torch.no_grad():
-        predicted = network.probabilities(world.X, world.T).argmax(dim=1)
+        confidence, predicted = network.probabilities(world.X, world.T).max(dim=1)
+        aligned = cluster_classes(network.embed(world.X, world.T), World(1).task, model.n_clusters)
     once = model._more_labels(network, world.task)
     twice = model._more_labels(network, once)
     for task, most in ((once, 4), (twice, 8)):
@@ -232,7 +233,11 @@ def test_m3s_adds_confident_nodes_of_each_class_once():
         assert len(torch.unique(task.gold)) == len(task.gold)
         assert (predicted[added] == labels).all()
         assert len(added) == 0 or int(torch.bincount(labels).max()) <= most
-    assert len(once.gold) > 6
+    added = once.gold[6:]
+    assert len(added) > 0 and (aligned[added] == predicted[added]).all()
+    confidence[world.gold] = -1
+    most_confident = torch.cat([torch.where(predicted == c, confidence, -1).topk(4).indices for c in range(C)])
+    assert (aligned[most_confident] != predicted[most_confident]).any(), "nothing was there to be turned down"
 
 
 def test_static_lp_weighs_hops_by_personalised_pagerank(world):
