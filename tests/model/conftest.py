@@ -1,21 +1,12 @@
-"""A small problem that is fitted in a blink, and one thread: on small matrices more only wait for each other."""
+"""A small problem that is fitted in a blink."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 
 from metapn.data.synthetic import contextual_sbm
 from metapn.graph import Graph
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

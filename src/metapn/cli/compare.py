@@ -7,23 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metapn.cli.console import Quiet, console, progress
-from metapn.cli.evaluate import Protocol
+from metapn.cli.console import console, progress
+from metapn.cli.options import Dataset, Jobs, Json, Protocol, Quiet, Shot, WhichProtocol
 
 if TYPE_CHECKING:
     from metapn.experiments.comparison import Row
 
 
 def compare(
-    dataset: Annotated[str, typer.Option(help="Data set, see 'metapn datasets list'.")],
-    shot: Annotated[float, typer.Option(help="Labels a class; below 1 the labelled share of all nodes.")] = 5,
+    dataset: Dataset,
+    shot: Shot = 5,
     methods: Annotated[str, typer.Option(help="Comma-separated; all by default.")] = "all",
     runs: Annotated[int, typer.Option(min=2, help="Number of splits, seeds 0, 1, ...")] = 20,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes; the results do not depend on it.")] = 1,
-    protocol: Annotated[
-        Protocol, typer.Option(help="paper: 500 more labelled nodes stop the training. no-validation: none do.")
-    ] = Protocol.PAPER,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    jobs: Jobs = 1,
+    protocol: WhichProtocol = Protocol.PAPER,
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare methods on the same splits: a ranked table, with a paired t-test of each against the best.

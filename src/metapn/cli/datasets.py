@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from metapn.cli.console import Quiet, console
+from metapn.cli.console import console
+from metapn.cli.options import Quiet
 
 app = typer.Typer(help="List the data sets, or fetch one.", no_args_is_help=False)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metapn.cli.console import Quiet, console, progress
+from metapn.cli.console import console, progress
+from metapn.cli.options import Quiet
 
 if TYPE_CHECKING:
     from metapn.experiments.demo import Draw

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import enum
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metapn.cli.console import Quiet, console, progress
+from metapn.cli.console import console, progress
+from metapn.cli.options import Dataset, Final, Jobs, Json, Protocol, Quiet, Shot, WhichProtocol
 
 if TYPE_CHECKING:
     from metapn.experiments.run import Cell, Outcome
-
-
-class Protocol(enum.StrEnum):
-    """Whether the method gets early-stopping nodes."""
-
-    PAPER = "paper"
-    NO_VALIDATION = "no-validation"
-
-
-class Final(enum.StrEnum):
-    """Meta-PN's final predictions."""
-
-    PROPAGATED = "propagated"
-    TRANSFORMER = "transformer"
-    PSEUDO = "pseudo"
 
 
 @dataclass(frozen=True)
@@ -57,16 +42,14 @@ class Evaluation:
 
 
 def evaluate(
-    dataset: Annotated[str, typer.Option(help="Data set, see 'metapn datasets list'.")],
-    shot: Annotated[float, typer.Option(help="Labels a class; below 1 the labelled share of all nodes.")] = 5,
+    dataset: Dataset,
+    shot: Shot = 5,
     method: Annotated[str, typer.Option(help="Method to evaluate.")] = "metapn",
     runs: Annotated[int, typer.Option(min=1, help="Number of splits, seeds 0, 1, ...")] = 10,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes; the results do not depend on it.")] = 1,
+    jobs: Jobs = 1,
     final: Annotated[Final | None, typer.Option(help="Final prediction of Meta-PN [default: propagated].")] = None,
-    protocol: Annotated[
-        Protocol, typer.Option(help="paper: 500 more labelled nodes stop the training. no-validation: none do.")
-    ] = Protocol.PAPER,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    protocol: WhichProtocol = Protocol.PAPER,
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Evaluate a method over several splits: mean accuracy with its 95 % bootstrap interval.

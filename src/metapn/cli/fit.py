@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metapn.cli.console import Quiet, console, progress
-from metapn.cli.evaluate import Final
+from metapn.cli.console import console, progress
+from metapn.cli.options import EitherWay, Final, Quiet
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from metapn.graph import Graph
-
-EitherWay = Annotated[bool, typer.Option("--either-way", help="An edge stored in one direction counts in both.")]
 
 
 def fit(

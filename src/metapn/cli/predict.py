@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from metapn.cli.console import console
-from metapn.cli.fit import EitherWay, features_of, write_predictions
+from metapn.cli.fit import features_of, write_predictions
+from metapn.cli.options import EitherWay
 
 
 def predict(

@@ -1,82 +1,36 @@
-"""The interface of every method, with scikit-learn's habits: what goes in is checked here, once for all."""
+"""The interface of every method, with scikit-learn's habits."""
 
 from __future__ import annotations
 
-import re
 import time
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from metapn.data.neighbours import nearest_neighbour_graph
 from metapn.errors import InputError
 from metapn.graph import Features, Graph, IntArray, as_graph
 from metapn.model.features import FeatureMatrix, FeatureScaling
-from metapn.model.labels import codes_of, encode_labels
+from metapn.model.fit_report import FitReport
+from metapn.model.inputs import checked_features, checked_nodes, checked_validation, graph_with_features, whole_graph
+from metapn.model.labels import encode_labels
 from metapn.model.network import Network, normalised
-from metapn.model.settings import check_settings, one_of, seed, setting, whole
+from metapn.model.settings import check_settings, device, one_of, seed, setting, whole
 from metapn.model.task import Task
 from metapn.model.training import History
 from metapn.propagation.hops import transition
 
 OnEpoch = Callable[[int, int], None]
-
-
-def _is_device(value: Any) -> bool:
-    """Whether torch finds this device here: trying is the only way to know."""
-    try:
-        return isinstance(value, str) and (value == "auto" or torch.empty(0, device=value).numel() == 0)
-    except (RuntimeError, AssertionError, NotImplementedError):
-        return False
-
-
-@dataclass(frozen=True)
-class FitReport:
-    """What a fit did, in numbers; ``as_dict`` for JSON."""
-
-    method: str
-    final: str
-    n_nodes: int
-    n_edges: int
-    n_labelled: int
-    n_classes: int
-    n_isolated: int
-    n_unreached: int
-    stopping: str
-    epochs: int
-    best_epoch: int
-    stopped_because: str
-    seconds: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain dictionary."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        lines = [
-            f"{self.method} on {self.n_nodes:,} nodes, {self.n_edges:,} edges; "
-            f"{self.n_labelled:,} labels of {self.n_classes} classes",
-            f"final prediction: {self.final}",
-            f"{self.epochs} epochs in {self.seconds:.1f} s, the weights of epoch {self.best_epoch} kept "
-            f"(stopping: {self.stopping}; {self.stopped_because})",
-        ]
-        if self.n_unreached:
-            lines.append(
-                f"{self.n_unreached:,} nodes are in a component without any label ({self.n_isolated:,} nodes have no "
-                "edge at all): they are labelled by their features alone, see reached_"
-            )
-        return "\n".join(lines)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -89,7 +43,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     scaling: str = setting("auto", one_of(("auto", "rows", "columns", "none")))
     n_neighbors: int = setting(10, whole(1))
-    device: str = setting("auto", (_is_device, "'auto', 'cpu' or another device that torch finds on this machine"))
+    device: str = setting("auto", device())
     random_state: Any = setting(None, seed())
 
     @abstractmethod
@@ -147,8 +101,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         start = time.perf_counter()
         check_settings(self)
         if nodes is not None:
-            X, y = _whole_graph(X, y, graph, nodes)
-        features = self._checked_features(X, reset=True)
+            X, y = whole_graph(X, y, graph, nodes)
+        features = checked_features(self, X, reset=True)
         codes, self.classes_ = encode_labels(y)
         if len(codes) != features.shape[0]:
             raise InputError(
@@ -221,8 +175,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if nodes is None:
             predicted = self.predict(X, graph)
         else:
-            whole = _graph_with_features(graph)
-            predicted = self.predict(whole.features, whole)[_checked_nodes(nodes, whole.n_nodes, "nodes")]
+            whole = graph_with_features(graph)
+            predicted = self.predict(whole.features, whole)[checked_nodes(nodes, whole.n_nodes, "nodes")]
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def embed(self, X: Any, graph: Any = None) -> npt.NDArray[np.float32]:
@@ -234,48 +188,17 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _prepared(self, X: Any, graph: Any) -> tuple[FeatureMatrix, Any]:
         check_is_fitted(self)
-        features = self._scaling.transform(self._checked_features(X, reset=False))
+        features = self._scaling.transform(checked_features(self, X, reset=False))
         device = self._device()
         matrix = FeatureMatrix(features, device=device)
         return matrix, None if graph is None else transition(as_graph(graph, features.shape[0]), device=device)
-
-    def _checked_features(self, X: Any, *, reset: bool) -> Features:
-        """X as float CSR or array, finite, with as many columns as in fit."""
-        try:
-            X = validate_data(
-                self,
-                X,
-                reset=reset,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=False,
-                ensure_min_samples=2 if reset else 1,
-            )
-        except ValueError as error:
-            # scikit-learn's own words, without the array that it prints in the middle of a sentence.
-            words = re.sub(r"\n(?:array=.*\.\n(?=Reshape)|\[.*)", " ", str(error), flags=re.DOTALL).strip(". ")
-            raise InputError(f"{words}; give numbers, a row for each node, with the columns of fit") from None
-        # Beyond the range of float32 a number is as good as infinite.
-        wrong = ~(np.abs(X.data if sparse.issparse(X) else X) <= np.finfo(np.float32).max)
-        if wrong.any():
-            if sparse.issparse(X):
-                place = int(np.flatnonzero(wrong)[0])
-                row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
-            else:
-                row, column = (int(i) for i in np.argwhere(wrong)[0])
-            kind = "NaN" if np.isnan(X[row, column]) else "infinity or a number beyond 3.4e38"
-            raise InputError(
-                f"Input X contains {kind} in row {row}, column {column}; fill or drop such values first "
-                "(sklearn.impute.SimpleImputer does it)"
-            )
-        return sparse.csr_array(X) if sparse.issparse(X) else X
 
     def _task(self, graph: Graph, features: Features, codes: IntArray, validation: Any) -> Task:
         device = self._device()
         seed = int(check_random_state(self.random_state).randint(2**31))
         stopping, stopping_labels = None, None
         if validation is not None:
-            places, labels = _checked_validation(validation, len(codes), self.classes_)
+            places, labels = checked_validation(validation, len(codes), self.classes_)
             stopping, stopping_labels = (torch.as_tensor(v, device=device) for v in (places, labels))
         gold = np.flatnonzero(codes >= 0)
         return Task(
@@ -315,46 +238,3 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _whole_graph(X: Any, y: Any, graph: Any, nodes: npt.ArrayLike) -> tuple[Features, npt.NDArray[Any]]:
-    """Features of all nodes of the graph, and labels of the given ones alone."""
-    whole = _graph_with_features(graph)
-    places = _checked_nodes(nodes, whole.n_nodes, "nodes")
-    labels = np.asarray(y, dtype=object)
-    if labels.shape != places.shape or len(places) != np.shape(X)[0]:
-        raise InputError(
-            f"nodes has {len(places)} entries, X {np.shape(X)[0]} rows and y shape {labels.shape}; "
-            "give as many labels and rows as nodes"
-        )
-    everything = np.full(whole.n_nodes, None, dtype=object)
-    everything[places] = labels
-    return whole.features, everything
-
-
-def _graph_with_features(graph: Any) -> Graph:
-    if not isinstance(graph, Graph) or graph.features is None:
-        raise InputError(
-            "nodes= needs graph= to be a Graph with features, for the nodes that are not in X; "
-            "give Graph(A, features=X)"
-        )
-    return graph
-
-
-def _checked_validation(validation: Any, n_nodes: int, classes: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
-    if not isinstance(validation, tuple | list) or len(validation) != 2:
-        raise InputError("validation must be a pair: node numbers and their labels, as many of each")
-    nodes = _checked_nodes(validation[0], n_nodes, "validation")
-    labels = codes_of(validation[1], classes, "validation")
-    if len(nodes) != len(labels) or len(nodes) == 0:
-        raise InputError(
-            f"validation has {len(nodes)} nodes and {len(labels)} labels; give as many of each, at least one"
-        )
-    return nodes, labels
-
-
-def _checked_nodes(nodes: npt.ArrayLike, n_nodes: int, what: str) -> IntArray:
-    places = np.asarray(nodes)
-    if places.ndim != 1 or places.dtype.kind not in "iu" or (places < 0).any() or (places >= n_nodes).any():
-        raise InputError(f"{what} must hold node numbers, whole ones from 0 to {n_nodes - 1} in one dimension")
-    return places.astype(np.int64)

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import torch
 
 from metapn.errors import InputError
 
@@ -51,6 +52,11 @@ def seed() -> Check:
     )
 
 
+def device() -> Check:
+    """Return the check for a device that torch finds on this machine."""
+    return (_is_device, "'auto', 'cpu' or another device that torch finds on this machine")
+
+
 def check_settings(estimator: Any) -> None:
     """Raise for the first setting of the estimator that its check does not allow."""
     for spec in dataclasses.fields(estimator):
@@ -64,3 +70,11 @@ def check_settings(estimator: Any) -> None:
 
 def _is(value: Any, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _is_device(value: Any) -> bool:
+    """Whether torch finds it: trying is the only way to know."""
+    try:
+        return isinstance(value, str) and (value == "auto" or torch.empty(0, device=value).numel() == 0)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        return False
