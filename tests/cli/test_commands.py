@@ -74,6 +74,15 @@ def test_the_results_do_not_depend_on_the_number_of_jobs():
     assert alone == together
 
 
+def test_evaluate_sets_what_it_is_told_to_set(metapn):
+    line = ("evaluate", "--dataset", "sbm-300", "--runs", 1, "--json")
+    code, out, _ = metapn(*line, "--set", "max_epochs=3", "--set", "propagator=paper", "--set", "balance=false")
+    assert code == 0
+    changed = json.loads(out)
+    assert changed["settings"] == {"max_epochs": 3, "propagator": "paper", "balance": False}
+    assert changed["accuracies"] != json.loads(metapn(*line)[1])["accuracies"]
+
+
 def test_compare_ranks_the_methods(metapn):
     line = ("compare", "--dataset", "sbm-300", "--shot", 3, "--runs", 2, "--methods", "metapn, mlp,lp")
     code, out, _ = metapn(*line, "--json")

@@ -24,18 +24,22 @@ def list_() -> None:
 
     Example: [bold]metapn datasets list[/bold]
     """
+    from urllib.parse import urlsplit
+
     from rich.table import Table
 
     from metapn.datasets import describe
 
     table = Table(box=None, header_style="bold")
     for column in ("name", "nodes", "edges", "features", "classes", "here", "from"):
-        table.add_column(column, justify="right" if column in ("nodes", "edges", "features", "classes") else "left")
+        numeric = column in ("nodes", "edges", "features", "classes")
+        table.add_column(column, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
     for data in describe():
         counts = data.counts
         sizes = (counts.nodes, counts.edges, counts.features, counts.classes) if counts else (None,) * 4
-        here = str(data.path) if data.path else "yes" if data.ready else "no"
-        table.add_row(data.name, *("" if n is None else f"{n:,}" for n in sizes), here, data.origin)
+        here = f"in {data.path.parent}" if data.path else "yes" if data.ready else "no"
+        origin = urlsplit(data.origin).netloc or data.origin
+        table.add_row(data.name, *("" if n is None else f"{n:,}" for n in sizes), here, origin)
     console().print(table)
 
 

@@ -38,6 +38,7 @@ class Evaluation:
             "ci95": list(bootstrap_interval(accuracies)),
             "seconds": sum(outcome.seconds for outcome in self.outcomes) / len(self.outcomes),
             "seeds": [outcome.seed for outcome in self.outcomes],
+            **({"settings": self.cell.settings} if set(self.cell.settings) - {"final"} else {}),
         }
 
 
@@ -47,7 +48,10 @@ def evaluate(
     method: Annotated[str, typer.Option(help="Method to evaluate.")] = "metapn",
     runs: Annotated[int, typer.Option(min=1, help="Number of splits, seeds 0, 1, ...")] = 10,
     jobs: Jobs = 1,
-    final: Annotated[Final | None, typer.Option(help="Final prediction of Meta-PN [default: propagated].")] = None,
+    final: Annotated[Final | None, typer.Option(help="Final prediction of Meta-PN (default: propagated).")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the method, such as n_hops=20; may be repeated.")
+    ] = None,
     protocol: WhichProtocol = Protocol.PAPER,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -59,7 +63,7 @@ def evaluate(
     from metapn.experiments.run import Cell
     from metapn.experiments.runner import run_all
 
-    cell = Cell(dataset, method, shot, protocol.value, _settings(method, final))
+    cell = Cell(dataset, method, shot, protocol.value, _settings(method, final, set_ or []))
     outcomes = []
     with progress(f"{method} on {dataset}", quiet=quiet) as advance:
         advance(0, runs)
@@ -70,15 +74,29 @@ def evaluate(
     typer.echo(json.dumps(result)) if as_json else _show(result)
 
 
-def _settings(name: str, final: Final | None) -> dict[str, Any]:
+def _settings(name: str, final: Final | None, assignments: list[str]) -> dict[str, Any]:
+    """Settings of the method as the command line gives them; numbers, true and false are read as JSON."""
     from metapn.baselines import method
     from metapn.errors import InputError
+    from metapn.model.settings import check_settings
 
-    if final is None:
-        return {}
-    if "final" not in method(name)().get_params():
+    estimator = method(name)()
+    known = estimator.get_params()
+    if final is not None and "final" not in known:
         raise InputError(f"{name} has one prediction only; leave out --final, which chooses among Meta-PN's")
-    return {"final": final.value}
+    settings: dict[str, Any] = {} if final is None else {"final": final.value}
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
+        if not equals or key not in known:
+            raise InputError(
+                f"--set {assignment} is no setting of {name}; give one of {', '.join(known)} as name=value"
+            )
+        try:
+            settings[key] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[key] = value
+    check_settings(estimator.set_params(**settings))
+    return settings
 
 
 def _show(result: dict[str, Any]) -> None:
