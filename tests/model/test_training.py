@@ -75,6 +75,11 @@ def test_a_certain_mistake_has_a_finite_loss():
     assert history.validation_loss[0] == pytest.approx(0.5 * 12 * 2.302585, rel=1e-4)
 
 
+def settled(**settings):
+    """The rule with two gold nodes of one class, of which `Counter`'s predictions always have one right."""
+    return Settled(torch.tensor([0, 1]), torch.tensor([0, 0]), **settings)
+
+
 def averages(epochs, decay=0.97):
     """Averaged weight after each epoch, of a learner whose weight is the number of its epochs."""
     mean, result = 1.0, []
@@ -87,7 +92,7 @@ def averages(epochs, decay=0.97):
 
 def test_settled_predictions_end_training_and_the_average_is_kept():
     learner = Counter()
-    history = train(learner, Settled(), max_epochs=100)
+    history = train(learner, settled(), max_epochs=100)
     assert len(history.loss) == 20
     assert history.changed == [1, 0]
     assert learner.weight.tolist() == pytest.approx([averages(20)[-1]], rel=1e-5)
@@ -103,7 +108,7 @@ def test_it_is_the_average_that_must_settle_and_training_goes_on_from_its_own_we
         return torch.eye(2) if len(seen) < 4 and len(seen) % 2 else torch.eye(2).flip(0)
 
     learner = Counter(script)
-    history = train(learner, Settled(decay=0.9, window=5), max_epochs=100)
+    history = train(learner, settled(decay=0.9, window=5), max_epochs=100)
     assert seen == pytest.approx([averages(25, 0.9)[i] for i in (4, 9, 14, 19, 24)], rel=1e-5)
     assert history.changed == [1, 1, 1, 1, 0]
     assert history.loss == pytest.approx([1 / t for t in range(1, 26)])
@@ -112,14 +117,25 @@ def test_it_is_the_average_that_must_settle_and_training_goes_on_from_its_own_we
 def test_a_share_of_changes_at_the_tolerance_is_not_settled():
     labels = [torch.eye(2)[[0, 0, 0, 0]], torch.eye(2)[[0, 0, 0, 1]], torch.eye(2)[[0, 0, 0, 1]]]
     learner = Counter(lambda _: labels.pop(0))
-    history = train(learner, Settled(window=1, tolerance=0.25), max_epochs=10)
+    history = train(learner, settled(window=1, tolerance=0.25), max_epochs=10)
     assert history.changed == [1, 0.25, 0]
+
+
+def test_what_has_not_learned_its_gold_labels_is_not_settled():
+    # Class 0 for all four nodes until epoch 30, of which one gold node in three is; then two of three are right.
+    def script(weight):
+        return torch.eye(2)[[0, 0, 0, 0] if weight < averages(30)[-1] - 1e-3 else [0, 1, 0, 0]]
+
+    rule = Settled(torch.tensor([0, 1, 2]), torch.tensor([0, 1, 1]))
+    history = train(Counter(script), rule, max_epochs=100)
+    assert history.changed == [1, 0, 0.25, 0]
+    assert len(history.loss) == 40
 
 
 def test_max_epochs_ends_what_never_settles():
     flips = iter(range(1000))
     learner = Counter(lambda _: torch.eye(2).roll(next(flips), 0))
-    history = train(learner, Settled(window=2), max_epochs=9)
+    history = train(learner, settled(window=2), max_epochs=9)
     assert len(history.loss) == 9
     assert history.stopped_because == "it reached max_epochs"
     assert learner.weight.tolist() == pytest.approx([averages(9)[-1]], rel=1e-5)
@@ -134,14 +150,14 @@ def test_keep_last_keeps_the_last():
 
 def test_each_epoch_is_announced():
     calls = []
-    train(Counter(), Settled(), max_epochs=30, on_epoch=lambda done, most: calls.append((done, most)))
+    train(Counter(), settled(), max_epochs=30, on_epoch=lambda done, most: calls.append((done, most)))
     assert calls == [(t, 30) for t in range(1, 21)]
 
 
 def test_validation_nodes_decide_which_rule():
     nodes = torch.tensor([0])
     with_nodes = SimpleNamespace(validation=nodes, validation_labels=nodes)
-    without = SimpleNamespace(validation=None, validation_labels=None)
+    without = SimpleNamespace(validation=None, validation_labels=None, gold=nodes, gold_labels=nodes)
     assert isinstance(stopping_rule(with_nodes, 7), EarlyStopping)
     assert stopping_rule(with_nodes, 7).patience == 7
     assert isinstance(stopping_rule(without, 7), Settled)

@@ -133,10 +133,27 @@ class Settled:
     label, and with no validation nodes there is no telling the good epochs from the bad. Their average has
     neither problem: it is at least as good as a typical epoch, and it does come to rest. Training stops
     when fewer than ``tolerance`` of all nodes changed their label (by the averaged weights) over the last
-    ``window`` epochs, and the averaged weights are kept.
+    ``window`` epochs, and the averaged weights are kept. It does not stop while fewer than half of the gold
+    nodes are right: a network that still gives one class to all nodes is at rest too.
+
+    Parameters
+    ----------
+    gold, gold_labels : tensor, shape (g,)
+        The labelled nodes and their classes.
+    decay, window, tolerance
+        δ, epochs between two looks, and share of the nodes.
     """
 
-    def __init__(self, *, decay: float = 0.97, window: int = 10, tolerance: float = 0.005) -> None:
+    def __init__(
+        self,
+        gold: Tensor,
+        gold_labels: Tensor,
+        *,
+        decay: float = 0.97,
+        window: int = 10,
+        tolerance: float = 0.005,
+    ) -> None:
+        self.gold, self.gold_labels = gold, gold_labels
         self.decay, self.window, self.tolerance = decay, window, tolerance
         self.average: list[Tensor] = []
         self.reference: Tensor | None = None
@@ -160,11 +177,13 @@ class Settled:
         changed = 1.0 if self.reference is None else float((labels != self.reference).float().mean())
         self.reference = labels
         history.changed.append(changed)
-        if changed < self.tolerance:
+        learned = float((labels[self.gold] == self.gold_labels).float().mean()) >= 0.5
+        settled = learned and changed < self.tolerance
+        if settled:
             history.stopped_because = (
                 f"fewer than {self.tolerance:.1%} of the nodes changed their label in {self.window} epochs"
             )
-        return changed < self.tolerance
+        return settled
 
     def finish(self, learner: Learner, history: History) -> None:
         """Keep the averaged weights."""
@@ -187,7 +206,7 @@ class KeepLast:
 def stopping_rule(task: Task, patience: int) -> StoppingRule:
     """Return early stopping where there are validation nodes, else the rule that needs no labels."""
     if task.validation is None or task.validation_labels is None:
-        return Settled()
+        return Settled(task.gold, task.gold_labels)
     return EarlyStopping(task.validation, task.validation_labels, patience)
 
 
