@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metapn.graph import Graph
-from metapn.propagation.hops import hop_stack, hops, one_hot, personalised_pagerank, transition
+from metapn.propagation.hops import hop_blocks, hops, one_hot, personalised_pagerank, transition
 
 DOUBLE = torch.float64
 

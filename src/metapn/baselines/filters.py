@@ -13,10 +13,9 @@ from torch import Tensor, nn
 
 from metapn.baselines.mlp import TwoLayerClassifier
 from metapn.baselines.supervised import keep_best
-from metapn.model.estimator import OnEpoch
 from metapn.model.settings import number, one_of, setting, whole
 from metapn.model.task import Task
-from metapn.model.training import History
+from metapn.model.training import History, OnEpoch
 from metapn.propagation.hops import hops
 from metapn.propagation.operator import SparseMatrix
 

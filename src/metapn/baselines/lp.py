@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metapn.model.estimator import GraphClassifier, OnEpoch
+from metapn.model.estimator import GraphClassifier
 from metapn.model.features import FeatureMatrix
 from metapn.model.network import Network
 from metapn.model.settings import number, setting, whole
 from metapn.model.task import Task
-from metapn.model.training import History
+from metapn.model.training import History, OnEpoch
 from metapn.propagation.hops import one_hot, personalised_pagerank
 from metapn.propagation.operator import SparseMatrix
 

@@ -15,10 +15,9 @@ from torch import Tensor
 from metapn.baselines.gcn import GCNNetwork
 from metapn.baselines.mlp import TwoLayerClassifier
 from metapn.baselines.supervised import keep_best
-from metapn.model.estimator import OnEpoch
 from metapn.model.settings import setting, whole
 from metapn.model.task import Task
-from metapn.model.training import History
+from metapn.model.training import History, OnEpoch
 from metapn.propagation.hops import one_hot
 
 

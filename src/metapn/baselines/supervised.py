@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from metapn.baselines.views import View
-from metapn.model.estimator import GraphClassifier, OnEpoch
+from metapn.model.estimator import GraphClassifier
 from metapn.model.features import FeatureMatrix
 from metapn.model.network import Network
 from metapn.model.settings import number, setting, whole
 from metapn.model.task import Task
-from metapn.model.training import History, stopping_rule, train
+from metapn.model.training import History, OnEpoch, stopping_rule, train
 from metapn.propagation.operator import SparseMatrix
 
 

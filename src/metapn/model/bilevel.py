@@ -15,14 +15,12 @@ nor the derivative touches the feature matrix or a tensor of the size of W₁.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from metapn.model.features import FeatureMatrix
-from metapn.model.transformer import (
+from metapn.model.closed_forms import (
     Activation,
     Gradient,
     Head,
@@ -30,39 +28,44 @@ from metapn.model.transformer import (
     cross_entropy_gradient,
     log_probability_derivative,
 )
-
-#: dJ_gold/dŶ from (Z, activation, head, ∇J_pseudo, gold, η, s).
-LabelGradient = Callable[[Tensor, Activation, Head, Gradient, "Gold", float, float], Tensor]
+from metapn.model.features import FeatureMatrix
 
 META_GRADIENTS = ("exact", "finite_difference")
 
 
 class Coupling:
-    """X_batch X_goldᵀ, shape (b, g): formed as a Gram matrix, or applied factor by factor.
+    """X_batch X_goldᵀ of each run, shape (r, b, g): formed as Gram matrices, or applied factor by factor.
 
     Parameters
     ----------
-    batch, gold : FeatureMatrix
-        The rows of the batch and of the gold nodes.
+    batch : FeatureMatrix
+        The rows of the batch, the same for all runs.
+    gold : list of FeatureMatrix
+        The rows of the gold nodes of each run.
     form : bool
-        Whether to form the Gram matrix. It pays while there are few gold nodes, see `gram_pays`.
+        Whether to form the Gram matrices. It pays while there are few gold nodes, see `gram_pays`.
     """
 
-    def __init__(self, batch: FeatureMatrix, gold: FeatureMatrix, *, form: bool) -> None:
+    def __init__(self, batch: FeatureMatrix, gold: list[FeatureMatrix], *, form: bool) -> None:
         self.batch, self.gold = batch, gold
-        self.gram = batch.gram(gold) if form else None
+        self.gram = torch.stack([batch.gram(rows) for rows in gold]) if form else None
 
     def to_batch(self, D: Tensor) -> Tensor:
-        """X_batch (X_goldᵀ D), shape (b, h), for D of shape (g, h)."""
+        """X_batch (X_goldᵀ D), shape (r, b, h), for D of shape (r, g, h)."""
         if self.gram is not None:
-            return self.gram @ D
-        return self.batch @ self.gold.transpose_product(D)
+            return torch.bmm(self.gram, D)
+        return torch.stack([self.batch @ rows.transpose_product(d) for rows, d in zip(self.gold, D, strict=True)])
 
     def to_gold(self, Z: Tensor) -> Tensor:
-        """X_gold (X_batchᵀ Z), shape (g, h), for Z of shape (b, h)."""
+        """X_gold (X_batchᵀ Z), shape (r, g, h), for Z of shape (r, b, h)."""
         if self.gram is not None:
-            return self.gram.mT @ Z
-        return self.gold @ self.batch.transpose_product(Z)
+            return torch.bmm(self.gram.mT, Z)
+        return torch.stack([rows @ self.batch.transpose_product(z) for rows, z in zip(self.gold, Z, strict=True)])
+
+    def keep(self, runs: list[int]) -> None:
+        """Go on with some of the runs."""
+        self.gold = [self.gold[run] for run in runs]
+        self.gram = None if self.gram is None else self.gram[runs]
 
 
 def gram_pays(X: FeatureMatrix, n_gold: int) -> bool:
@@ -74,7 +77,7 @@ def gram_pays(X: FeatureMatrix, n_gold: int) -> bool:
 
 
 class Gold(NamedTuple):
-    """The labelled nodes as one batch sees them: X_gold W₁ (g, h), targets (g, c), and the coupling."""
+    """The labelled nodes as one batch sees them: X_gold W₁ (r, g, h), targets (r, c, g), and the coupling."""
 
     Z: Tensor
     targets: Tensor
@@ -84,19 +87,15 @@ class Gold(NamedTuple):
 def gold_direction(head: Head, inner: Gradient, gold: Gold, eta: float, scale: float) -> Gradient:
     """V = ∇J_gold at θ' = θ - η ∇J_pseudo; its first layer is X_goldᵀ Z."""
     virtual = head.moved(inner.head, -eta)
-    Z = gold.Z - eta * gold.coupling.to_gold(inner.Z)
+    Z = torch.sub(gold.Z, gold.coupling.to_gold(inner.Z), alpha=eta)
     return cross_entropy_gradient(activate(Z, virtual), virtual, gold.targets, scale)
 
 
-def exact_label_gradient(
-    Z: Tensor, at: Activation, head: Head, inner: Gradient, gold: Gold, eta: float, scale: float
-) -> Tensor:
-    """dJ_gold/dŶ, shape (b, c), by the exact directional derivative.
+def exact_label_gradient(at: Activation, head: Head, inner: Gradient, gold: Gold, eta: float, scale: float) -> Tensor:
+    """dJ_gold/dŶ, shape (r, c, b), by the exact directional derivative.
 
     Parameters
     ----------
-    Z : tensor, shape (b, h)
-        X_batch W₁. Unused here, it is what the finite difference needs.
     at, head, inner
         Activation at θ, θ beyond W₁, and ∇J_pseudo at θ.
     gold : Gold
@@ -106,28 +105,23 @@ def exact_label_gradient(
         s.
     """
     v = gold_direction(head, inner, gold, eta, scale)
-    return eta / scale * log_probability_derivative(at, head, gold.coupling.to_batch(v.Z), v.head)
+    return log_probability_derivative(at, head, gold.coupling.to_batch(v.Z), v.head).mul_(eta / scale)
 
 
 def finite_difference_label_gradient(
-    Z: Tensor,
-    at: Activation,
-    head: Head,
-    inner: Gradient,
-    gold: Gold,
-    eta: float,
-    scale: float,
-    epsilon: float = 0.01,
+    Z: Tensor, head: Head, inner: Gradient, gold: Gold, eta: float, scale: float, epsilon: float = 0.01
 ) -> Tensor:
-    """dJ_gold/dŶ, shape (b, c), by eq. 8: (log p(θ + εv) - log p(θ - εv)) / 2ε instead of the derivative.
+    """dJ_gold/dŶ, shape (r, c, b), by eq. 8: (log p(θ + εv) - log p(θ - εv)) / 2ε instead of the derivative.
 
-    ``epsilon`` is the length of the step: it is divided by ‖v‖, so that it means the same at every scale.
-    (The paper's eq. 8 multiplies by η_φ where its own derivation has η_θ; the latter is meant.)
+    Z is X_batch W₁, shape (r, b, h); the rest as in `exact_label_gradient`. ``epsilon`` is the length of the
+    step: it is divided by ‖v‖, so that it means the same at every scale. (The paper's eq. 8 multiplies by
+    η_φ where its own derivation has η_θ; the latter is meant.)
     """
     v = gold_direction(head, inner, gold, eta, scale)
-    first_layer = gold.coupling.gold.transpose_product(v.Z)
-    squares = sum((part * part).sum() for part in (first_layer, *v.head))
-    step = epsilon / torch.clamp(torch.as_tensor(squares).sqrt(), min=1e-12)
+    first_layers = [rows.transpose_product(z) for rows, z in zip(gold.coupling.gold, v.Z, strict=True)]
+    squares = [torch.stack([layer.square().sum() for layer in first_layers])]
+    squares += [part.square().sum(dim=(1, 2)) for part in v.head]
+    step = (epsilon / torch.stack(squares).sum(dim=0).sqrt().clamp(min=1e-12)).view(-1, 1, 1)
     moved = gold.coupling.to_batch(v.Z)
     plus = activate(Z + step * moved, head.moved(v.head, step))
     minus = activate(Z - step * moved, head.moved(v.head, -step))

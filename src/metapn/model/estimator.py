@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +27,17 @@ from metapn.model.labels import encode_labels
 from metapn.model.network import Network, normalised
 from metapn.model.settings import check_settings, device, one_of, seed, setting, whole
 from metapn.model.task import Task
-from metapn.model.training import History
+from metapn.model.training import History, OnEpoch
 from metapn.propagation.hops import transition
+from metapn.propagation.operator import SparseMatrix
 
-OnEpoch = Callable[[int, int], None]
+
+class _Shared(NamedTuple):
+    """What all runs on one graph share."""
+
+    graph: Graph
+    T: SparseMatrix
+    X: FeatureMatrix
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -53,6 +60,16 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _train(self, network: Any, task: Task, on_epoch: OnEpoch | None) -> History:
         """Train the module in place."""
+
+    @classmethod
+    def _train_together(
+        cls, models: Sequence[Any], networks: Sequence[Any], tasks: Sequence[Task], on_epoch: OnEpoch | None
+    ) -> list[History]:
+        """Train the modules of several models in place; one after another, unless a method knows better."""
+        return [
+            model._train(network, task, on_epoch)
+            for model, network, task in zip(models, networks, tasks, strict=True)
+        ]
 
     def _final_distributions(self, network: Any, task: Task) -> Tensor:
         """Predict the nodes of the training graph, shape (n, c)."""
@@ -98,35 +115,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        start = time.perf_counter()
-        check_settings(self)
         if nodes is not None:
             X, y = whole_graph(X, y, graph, nodes)
-        features = checked_features(self, X, reset=True)
-        codes, self.classes_ = encode_labels(y)
-        if len(codes) != features.shape[0]:
-            raise InputError(
-                f"y has {len(codes)} entries but X has {features.shape[0]} rows; "
-                "give one label for each row, -1 where it is unknown"
-            )
-        whole = nearest_neighbour_graph(X, self.n_neighbors) if graph is None else as_graph(graph, len(codes))
-        if whole.n_edges == 0 and graph is not None:
-            raise InputError(
-                "the graph has no edges, so no label can travel; give edges, or graph=None to join nearest neighbours"
-            )
-        self._scaling = FeatureScaling.fit(features, self.scaling)
-        task = self._task(whole, features, codes, validation)
-        network = self._network(task.X.shape[1], task.n_classes, task.generator).to(task.device)
-        self.history_ = self._train(network, task, on_epoch)
-        self._network_ = network.eval()
-        with torch.no_grad():
-            self.label_distributions_ = self._final_distributions(network, task).cpu().numpy()
-            self._keep(network, task)
-        self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
-        self.n_iter_ = len(self.history_.loss)
-        components = whole.components()
-        self.reached_ = np.isin(components, components[codes >= 0])
-        self.report_ = self._report(whole, codes, validation is not None, time.perf_counter() - start)
+        fit_together([self], X, [y], graph, validations=[validation], on_epoch=on_epoch)
         return self
 
     def predict_proba(self, X: Any, graph: Any = None) -> npt.NDArray[np.float32]:
@@ -193,8 +184,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         matrix = FeatureMatrix(features, device=device)
         return matrix, None if graph is None else transition(as_graph(graph, features.shape[0]), device=device)
 
-    def _task(self, graph: Graph, features: Features, codes: IntArray, validation: Any) -> Task:
-        device = self._device()
+    def _task(self, shared: _Shared, codes: IntArray, validation: Any) -> Task:
+        device = shared.X.device
         seed = int(check_random_state(self.random_state).randint(2**31))
         stopping, stopping_labels = None, None
         if validation is not None:
@@ -202,8 +193,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             stopping, stopping_labels = (torch.as_tensor(v, device=device) for v in (places, labels))
         gold = np.flatnonzero(codes >= 0)
         return Task(
-            T=transition(graph, device=device),
-            X=FeatureMatrix(self._scaling.transform(features), device=device),
+            T=shared.T,
+            X=shared.X,
             gold=torch.as_tensor(gold, device=device),
             gold_labels=torch.as_tensor(codes[gold], device=device),
             n_classes=len(self.classes_),
@@ -211,6 +202,26 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             validation=stopping,
             validation_labels=stopping_labels,
         )
+
+    def _encoded(self, y: Any, n_nodes: int) -> IntArray:
+        """Class indices of y, shape (n,), -1 where there is no label; the classes are kept."""
+        codes, self.classes_ = encode_labels(y)
+        if len(codes) != n_nodes:
+            raise InputError(
+                f"y has {len(codes)} entries but X has {n_nodes} rows; "
+                "give one label for each row, -1 where it is unknown"
+            )
+        return codes
+
+    def _conclude(self, network: Network, task: Task, history: History) -> None:
+        """Keep what the training has led to."""
+        self.history_ = history
+        self._network_ = network.eval()
+        with torch.no_grad():
+            self.label_distributions_ = self._final_distributions(network, task).cpu().numpy()
+            self._keep(network, task)
+        self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+        self.n_iter_ = len(history.loss)
 
     def _device(self) -> torch.device:
         if self.device == "auto":
@@ -238,3 +249,76 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def fit_together(
+    models: Sequence[GraphClassifier],
+    X: Any,
+    ys: Sequence[Any],
+    graph: Any = None,
+    *,
+    validations: Sequence[Any] | None = None,
+    on_epoch: OnEpoch | None = None,
+) -> None:
+    """Fit several models that differ in their seed alone, on the same graph with other labels, at once.
+
+    What depends on the graph and the features is done once; Meta-PN trains all of them in the same steps.
+    The results are those of single fits to sampling error (`MetaPN` deals the nodes into the same batches
+    for all), and depend on which models are fitted together.
+
+    Parameters
+    ----------
+    models : sequence of GraphClassifier
+        Of one method and with the same settings but ``random_state``.
+    X, graph
+        As in `GraphClassifier.fit`.
+    ys : sequence of array-like of shape (n,)
+        Labels for each model.
+    validations : sequence of pairs, optional
+        Validation nodes for each model.
+    on_epoch : callable, optional
+    """
+    start = time.perf_counter()
+    first = models[0]
+    for model in models:
+        check_settings(model)
+        if type(model) is not type(first) or _without_seed(model) != _without_seed(first):
+            raise InputError(
+                f"{model!r} and {first!r} cannot be fitted together; they may differ in random_state only"
+            )
+    features = checked_features(first, X, reset=True)
+    for model in models[1:]:
+        checked_features(model, X, reset=True)  # keeps what scikit-learn wants to know of X
+    codes = [model._encoded(y, features.shape[0]) for model, y in zip(models, ys, strict=True)]
+    shared = _shared(first, X, features, graph)
+    tasks, networks = [], []
+    for model, labels, validation in zip(models, codes, validations or [None] * len(models), strict=True):
+        model._scaling = first._scaling
+        task = model._task(shared, labels, validation)
+        tasks.append(task)
+        networks.append(model._network(task.X.shape[1], task.n_classes, task.generator).to(task.device))
+    histories = first._train_together(models, networks, tasks, on_epoch)
+    components = shared.graph.components()
+    for model, network, task, labels, history in zip(models, networks, tasks, codes, histories, strict=True):
+        model._conclude(network, task, history)
+        model.reached_ = np.isin(components, components[labels >= 0])
+        seconds = (time.perf_counter() - start) / len(models)
+        model.report_ = model._report(shared.graph, labels, task.validation is not None, seconds)
+
+
+def _shared(model: GraphClassifier, X: Any, features: Features, graph: Any) -> _Shared:
+    """Graph, transition matrix and scaled features; the scaling stays with the model."""
+    n_nodes = features.shape[0]
+    whole = nearest_neighbour_graph(X, model.n_neighbors) if graph is None else as_graph(graph, n_nodes)
+    if whole.n_edges == 0 and graph is not None:
+        raise InputError(
+            "the graph has no edges, so no label can travel; give edges, or graph=None to join nearest neighbours"
+        )
+    model._scaling = FeatureScaling.fit(features, model.scaling)
+    device = model._device()
+    scaled = FeatureMatrix(model._scaling.transform(features), device=device)
+    return _Shared(whole, transition(whole, device=device), scaled)
+
+
+def _without_seed(model: GraphClassifier) -> dict[str, Any]:
+    return {name: value for name, value in model.get_params().items() if name != "random_state"}

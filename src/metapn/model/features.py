@@ -53,6 +53,21 @@ class FeatureMatrix:
         assert self.dense is not None
         return self.dense.T @ P
 
+    def products(self, W: Tensor) -> Tensor:
+        """X W of several runs, shape (r, n, d), without gradient, for W of shape (r, f, d)."""
+        if self.dense is not None:
+            return self.dense @ W
+        assert self.sparse is not None
+        # Run by run: a W of r d columns would no longer fit into the cache.
+        return _stacked([self.sparse.product(w) for w in W])
+
+    def transpose_products(self, P: Tensor) -> Tensor:
+        """Xᵀ P of several runs, shape (r, f, d), without gradient, for P of shape (r, n, d)."""
+        if self.dense is not None:
+            return self.dense.T @ P
+        assert self.sparse is not None
+        return _stacked([self.sparse.transpose_product(p) for p in P])
+
     def rows(self, nodes: npt.NDArray[np.int64]) -> FeatureMatrix:
         """Return the rows of these nodes as a matrix of their own, shape (len(nodes), f)."""
         return FeatureMatrix(self.source[nodes], dtype=self.dtype, device=self.device)
@@ -79,6 +94,10 @@ class FeatureMatrix:
             result.dense = self.dense * factors.view(self.shape).to(self.dense.device)
             result.source = result.dense.cpu().numpy()
         return result
+
+
+def _stacked(parts: list[Tensor]) -> Tensor:
+    return torch.stack(parts) if len(parts) > 1 else parts[0][None]
 
 
 @dataclass(frozen=True)

@@ -1,32 +1,21 @@
-"""Algorithm 1: the alternating bi-level training of transformer and propagator."""
+"""Algorithm 1: the alternating bi-level training of transformer and propagator, for one run or many at once."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
-from metapn.model.bilevel import (
-    Coupling,
-    Gold,
-    LabelGradient,
-    exact_label_gradient,
-    finite_difference_label_gradient,
-    gram_pays,
-)
+from metapn.model.batches import Batch, balance, deal
+from metapn.model.bilevel import Gold, exact_label_gradient, finite_difference_label_gradient
+from metapn.model.closed_forms import Activation, Gradient, Head, activate, cross_entropy_gradient
 from metapn.model.features import FeatureMatrix
-from metapn.model.propagator import Propagator
+from metapn.model.propagator import Attention, Phi, Propagator, attend, propagator_gradient, pseudo_labels, stacked
 from metapn.model.task import Task
-from metapn.model.transformer import (
-    Activation,
-    Gradient,
-    Transformer,
-    activate,
-    cross_entropy_gradient,
-    dropout_mask,
-)
-from metapn.propagation.hops import hop_stack, one_hot
+from metapn.model.transformer import Transformer, dropout_mask
+from metapn.propagation.hops import one_hot
 from metapn.propagation.operator import SparseMatrix
 
 
@@ -34,6 +23,7 @@ class Settings(Protocol):
     """The settings that training needs; a `MetaPN` has them."""
 
     n_hops: int
+    dropout: float
     learning_rate: float
     meta_learning_rate: float
     l2: float
@@ -51,13 +41,23 @@ class Networks(Protocol):
     def probabilities(self, X: FeatureMatrix, T: SparseMatrix | None) -> Tensor:
         """Probabilities of all nodes, shape (n, c)."""
 
+    def spread(self, P: Tensor, T: SparseMatrix | None) -> Tensor:
+        """Probabilities of all nodes, shape (n, c), from those of the transformer."""
 
-class Batch(NamedTuple):
-    """Nodes that take a step together, with what never changes about them."""
 
-    nodes: Tensor
-    X: FeatureMatrix
-    coupling: Coupling
+class Member(NamedTuple):
+    """One run among those that a learner trains: what a stopping rule looks at."""
+
+    learner: BilevelLearner
+    place: int
+
+    def weights(self) -> list[Tensor]:
+        """All of θ and φ, as views."""
+        return [value[self.place] for value in (*self.learner.theta, *self.learner.phi)]
+
+    def predict(self) -> Tensor:
+        """Probabilities of all nodes, shape (n, c)."""
+        return self.learner.predict(self.place)
 
 
 class BilevelLearner:
@@ -73,110 +73,164 @@ class BilevelLearner:
     Both steps of a batch start from one forward pass: the gradient of J_pseudo that moves θ (by Adam) is
     the one that the virtual step follows (by plain descent, eq. 6). In the virtual step dropout is off.
 
+    Many runs on one graph, with other labels and other initial weights, are trained at once by giving all
+    their networks and tasks. They share the batches and the steps, and nothing else: every array has the
+    run as its first axis.
+
     Parameters
     ----------
-    network : Networks
-        Trained in place.
-    task : Task
+    networks : sequence of Networks
+        Each gets its weights when its run retires.
+    tasks : sequence of Task
+        One for each network: the same T and X, and as many gold nodes in each.
     settings : Settings
     """
 
-    def __init__(self, network: Networks, task: Task, settings: Settings) -> None:
-        self.network, self.task, self.settings = network, task, settings
-        self.transformer, self.propagator = network.transformer, network.propagator
-        self.scale = float(task.n_classes)
-        self.targets = one_hot(task.gold, task.gold_labels, task.n_nodes, task.n_classes)
-        self.stack = hop_stack(task.T, self.targets, settings.n_hops)
+    def __init__(self, networks: Sequence[Networks], tasks: Sequence[Task], settings: Settings) -> None:
+        self.networks, self.settings, self.task = list(networks), settings, tasks[0]
+        self.runs = list(range(len(tasks)))
+        #: Pseudo labels (n, c) and hop weights (n, K + 1) of each run that has retired, by its number.
+        self.propagated: dict[int, tuple[Tensor, Tensor]] = {}
+        self.scale = float(self.task.n_classes)
+        self.X_gold = [task.X.rows(task.gold.cpu().numpy()) for task in tasks]
+        self.theta = self._stacked_transformers()
+        targets = [one_hot(task.gold, task.gold_labels, task.n_nodes, task.n_classes) for task in tasks]
+        self.targets = torch.stack([rows[task.gold].T for rows, task in zip(targets, tasks, strict=True)])
+        self.batches = deal(self.task, torch.stack(targets), self.X_gold, settings)
+        self.order = torch.cat([batch.nodes for batch in self.batches])
         if settings.balance:
-            self.stack = balanced(self.stack, task.gold_labels)
-        self.targets = self.targets[task.gold]
-        self.X_gold = task.X.rows(task.gold.cpu().numpy())
-        self.batches = self._deal()
-        self.inner = torch.optim.Adam(self.transformer.parameters(), lr=settings.learning_rate, fused=True)
-        self.learns_to_propagate = self.propagator.adaptive and settings.meta_learning_rate > 0
+            balance([batch.stack for batch in self.batches], torch.stack([task.gold_labels for task in tasks]))
+        groups: list[dict[str, Any]] = [
+            {"params": self.theta[:1], "weight_decay": settings.l2},
+            {"params": self.theta[1:]},
+        ]
+        self.inner = torch.optim.Adam(groups, lr=settings.learning_rate, fused=True)
+        propagators = [network.propagator for network in self.networks]
+        self.learns_to_propagate = propagators[0].adaptive and settings.meta_learning_rate > 0
+        self.phi: list[Tensor] = []
         if self.learns_to_propagate:
-            self.outer = torch.optim.Adam(self.propagator.parameters(), lr=settings.meta_learning_rate)
+            self.phi = [part.detach() for part in stacked(propagators) if part is not None]
+            self.outer = torch.optim.Adam(self.phi, lr=settings.meta_learning_rate, fused=True)
+        else:
+            with torch.no_grad():
+                for batch in self.batches:
+                    parts = zip(propagators, batch.stack, strict=True)
+                    batch.labels = torch.stack([propagator(stack) for propagator, stack in parts])
 
-    def _deal(self) -> list[Batch]:
-        task = self.task
-        form = gram_pays(task.X, len(task.gold))
-        order = torch.randperm(task.n_nodes, generator=task.generator)
-        batches = []
-        for nodes in order.split(int(self.settings.batch_size)):
-            X = task.X.rows(nodes.numpy())
-            batches.append(Batch(nodes.to(task.device), X, Coupling(X, self.X_gold, form=form)))
-        return batches
+    def _stacked_transformers(self) -> list[Tensor]:
+        """θ of all runs: W₁ (r, f, h), b₁ (r, 1, h), W₂ᵀ (r, c, h), b₂ (r, c, 1)."""
+        nets = [network.transformer for network in self.networks]
+        names = ("W1", "b1", "W2", "b2")
+        W1, b1, W2, b2 = (torch.stack([getattr(net, name).detach() for net in nets]) for name in names)
+        return [W1, b1[:, None], W2.mT.contiguous(), b2[..., None]]
 
-    def epoch(self) -> float:
-        """Take a step on each batch, in random order; return the mean of their losses."""
-        self.transformer.train()
+    @property
+    def members(self) -> list[Member]:
+        """The runs that are still in training."""
+        return [Member(self, place) for place in range(len(self.networks))]
+
+    @torch.no_grad()
+    def epoch(self) -> list[float]:
+        """Take a step on each batch, in random order; return the mean of their losses for each run."""
         order = torch.randperm(len(self.batches), generator=self.task.generator)
-        loss = sum(self._step(self.batches[i]) for i in order.tolist())
-        self.transformer.eval()
-        return float(loss) / len(self.batches)
+        losses = torch.stack([self._step(self.batches[i]) for i in order.tolist()])
+        mean: list[float] = losses.mean(dim=0).tolist()
+        return mean
 
-    def weights(self) -> list[Tensor]:
-        """All of θ and φ."""
-        return [*self.transformer.parameters(), *self.propagator.parameters()]
+    @torch.no_grad()
+    def predict(self, place: int) -> Tensor:
+        """Probabilities of all nodes by one of the runs, shape (n, c)."""
+        W1, head = self.theta[0][place : place + 1], Head(*(part[place : place + 1] for part in self.theta[1:]))
+        P = torch.cat([activate(batch.X.products(W1), head).p[0] for batch in self.batches], dim=1)
+        return self.networks[place].spread(self._in_order(P), self.task.T)
 
-    def predict(self) -> Tensor:
-        """Probabilities of all nodes, shape (n, c)."""
-        return self.network.probabilities(self.task.X, self.task.T)
+    @torch.no_grad()
+    def retire(self, places: Sequence[int]) -> None:
+        """End some of the runs: their networks get their weights, and the others move up."""
+        for place in places:
+            self._write_back(place)
+            self.propagated[self.runs[place]] = self._propagated(place)
+        self._keep([place for place in range(len(self.networks)) if place not in places])
+
+    def _write_back(self, place: int) -> None:
+        """Give its weights to the network of one of the runs."""
+        net, propagator = self.networks[place].transformer, self.networks[place].propagator
+        W1, b1, W2t, b2 = (part[place] for part in self.theta)
+        parameters = [net.W1, net.b1, net.W2, net.b2, *(propagator.parameters() if self.phi else ())]
+        values = [W1, b1, W2t.T, b2, *(part[place] for part in self.phi)]
+        for parameter, value in zip(parameters, values, strict=True):
+            parameter.copy_(value.reshape(parameter.shape))
+
+    def _propagated(self, place: int) -> tuple[Tensor, Tensor]:
+        """Pseudo labels (n, c) and hop weights (n, K + 1) of all nodes, by one of the runs."""
+        propagator = self.networks[place].propagator
+        weights = [propagator.hop_weights(batch.stack[place]) for batch in self.batches]
+        labels = [(w * batch.stack[place]).sum(dim=1) for w, batch in zip(weights, self.batches, strict=True)]
+        return self._in_order(torch.cat(labels, dim=1)), self._in_order(torch.cat(weights, dim=1))
+
+    def _in_order(self, values: Tensor) -> Tensor:
+        """Rows in the order of the nodes, shape (n, d), from columns in the order of the batches, (d, n)."""
+        rows = values.T.contiguous()
+        return torch.empty_like(rows).index_copy_(0, self.order, rows)
+
+    def _keep(self, places: list[int]) -> None:
+        """Go on with some of the runs, in smaller arrays."""
+        if not places:
+            return
+        self.networks = [self.networks[place] for place in places]
+        self.X_gold = [self.X_gold[place] for place in places]
+        self.runs = [self.runs[place] for place in places]
+        self.targets = self.targets[places]
+        for batch in self.batches:
+            batch.keep(places)
+        for optimiser in (self.inner, self.outer) if self.phi else (self.inner,):
+            for value in [each for group in optimiser.param_groups for each in group["params"]]:
+                value.data, value.grad = value.data[places], None
+                state = optimiser.state[value]
+                state["exp_avg"], state["exp_avg_sq"] = state["exp_avg"][places], state["exp_avg_sq"][places]
 
     def _step(self, batch: Batch) -> Tensor:
-        pseudo = self.propagator(self.stack[batch.nodes])
-        labels = pseudo.detach()
-        with torch.no_grad():
-            head = self.transformer.head
-            Z = batch.X @ self.transformer.W1
-            at = activate(Z, head)
-            inner = cross_entropy_gradient(at, head, labels, self.scale)
-            if self.learns_to_propagate:
-                label_gradient = self._label_gradient(batch, Z, at, inner)
-            if self.transformer.dropout > 0:
-                at, X, inner = self._noisy_gradient(batch, labels)
-            else:
-                X = batch.X
-            loss: Tensor = -(labels * at.log_p).sum() / self.scale
-            self._inner_step(X, inner)
-        if self.learns_to_propagate:
+        """Inner and outer step on a batch; the loss of each run, shape (r,)."""
+        labels, attention, phi = self._pseudo_labels(batch)
+        head = Head(*self.theta[1:])
+        at = activate(batch.X.products(self.theta[0]), head)
+        X, inner = batch.X, cross_entropy_gradient(at, head, labels, self.scale)
+        if attention is not None and phi is not None:
+            label_gradient = self._label_gradient(batch, at, inner)
             # dJ_gold/dφ: from the pseudo labels on it is one backward pass through the tiny propagator.
-            self.outer.zero_grad()
-            pseudo.backward(label_gradient)
+            for part, gradient in zip(self.phi, propagator_gradient(attention, phi, label_gradient), strict=True):
+                part.grad = gradient
             self.outer.step()
-        return loss
+        if self.settings.dropout > 0:
+            at, X, inner = self._noisy_gradient(batch, labels)
+        self._inner_step(X, inner)
+        return (labels * at.log_p).sum(dim=(1, 2)).div_(-self.scale)
 
-    def _label_gradient(self, batch: Batch, Z: Tensor, at: Activation, inner: Gradient) -> Tensor:
-        exact = self.settings.meta_gradient == "exact"
-        gradient: LabelGradient = exact_label_gradient if exact else finite_difference_label_gradient
-        gold = Gold(self.X_gold @ self.transformer.W1, self.targets, batch.coupling)
-        return gradient(Z, at, self.transformer.head, inner, gold, self.settings.learning_rate, self.scale)
+    def _pseudo_labels(self, batch: Batch) -> tuple[Tensor, Attention | None, Phi | None]:
+        if batch.labels is not None:
+            return batch.labels, None, None
+        phi = Phi(self.phi[0], self.phi[1], self.phi[2] if len(self.phi) > 2 else None)
+        attention = attend(phi, batch.stack)
+        return pseudo_labels(attention, phi, batch.stack), attention, phi
+
+    def _label_gradient(self, batch: Batch, at: Activation, inner: Gradient) -> Tensor:
+        W1, head, eta = self.theta[0], Head(*self.theta[1:]), self.settings.learning_rate
+        gold_rows = [rows.products(w[None])[0] for rows, w in zip(self.X_gold, W1, strict=True)]
+        gold = Gold(torch.stack(gold_rows), self.targets, batch.coupling)
+        if self.settings.meta_gradient == "exact":
+            return exact_label_gradient(at, head, inner, gold, eta, self.scale)
+        return finite_difference_label_gradient(batch.X.products(W1), head, inner, gold, eta, self.scale)
 
     def _noisy_gradient(self, batch: Batch, labels: Tensor) -> tuple[Activation, FeatureMatrix, Gradient]:
         """Forward pass and gradient with dropout on features and hidden layer."""
-        net = self.transformer
-        X = batch.X.dropout(net.dropout, net.generator)
-        Z = X @ net.W1
-        at = activate(Z, net.head, dropout_mask(Z, net.dropout, net.generator))
-        return at, X, cross_entropy_gradient(at, net.head, labels, self.scale)
+        p, generator, head = self.settings.dropout, self.task.generator, Head(*self.theta[1:])
+        X = batch.X.dropout(p, generator)
+        Z = X.products(self.theta[0])
+        at = activate(Z, head, dropout_mask(Z, p, generator))
+        return at, X, cross_entropy_gradient(at, head, labels, self.scale)
 
     def _inner_step(self, X: FeatureMatrix, inner: Gradient) -> None:
-        """Adam's step on θ along ∇J_pseudo + λ W₁."""
-        net = self.transformer
-        net.W1.grad = X.transpose_product(inner.Z).add_(net.W1, alpha=self.settings.l2)
-        net.b1.grad, net.W2.grad, net.b2.grad = inner.head
+        """Adam's step on θ along ∇J_pseudo + λ W₁, of which Adam adds the second part itself."""
+        for part, gradient in zip(self.theta, (X.transpose_products(inner.Z), *inner.head), strict=True):
+            part.grad = gradient
         self.inner.step()
-
-
-def balanced(stack: Tensor, gold_labels: Tensor) -> Tensor:
-    """Hop stack in which each gold label sends out the same mass, shape (n, K + 1, c).
-
-    Y(k) weighs a label by the degree and the surroundings of its node, so that with three labels a class a
-    class may have many times the pseudo-label mass of another by chance, and drown it. The column of class
-    c is multiplied by one number, such that over the hops 1..K it holds a share of the mass that equals its
-    share of the gold labels. Hop 0, the gold labels themselves, stays as it is.
-    """
-    mass = stack[:, 1:].sum(dim=(0, 1), dtype=torch.float64)
-    share = torch.bincount(gold_labels, minlength=len(mass)).to(mass) / len(gold_labels)
-    stack[:, 1:] *= (share * mass.sum() / mass).to(stack)
-    return stack

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from metapn.model.bilevel import META_GRADIENTS
-from metapn.model.estimator import GraphClassifier, OnEpoch
+from metapn.model.estimator import GraphClassifier
 from metapn.model.features import FeatureMatrix
 from metapn.model.fine_tuning import fine_tune
 from metapn.model.learner import BilevelLearner
@@ -16,7 +17,7 @@ from metapn.model.network import Network, normalised
 from metapn.model.propagator import PROPAGATORS, Propagator
 from metapn.model.settings import flag, number, one_of, setting, whole
 from metapn.model.task import Task
-from metapn.model.training import History, stopping_rule, train
+from metapn.model.training import History, OnEpoch, stopping_rule, train_all
 from metapn.model.transformer import Transformer
 from metapn.propagation.hops import personalised_pagerank
 from metapn.propagation.operator import SparseMatrix
@@ -36,10 +37,13 @@ class MetaPNNetwork(Network):
 
     def probabilities(self, X: FeatureMatrix, T: SparseMatrix | None) -> Tensor:
         """softmax(f_θ(X)), then K steps of personalised PageRank where there is a graph; shape (n, c)."""
-        p = torch.softmax(self.transformer(X), dim=-1)
+        return self.spread(torch.softmax(self.transformer(X), dim=-1), T)
+
+    def spread(self, P: Tensor, T: SparseMatrix | None) -> Tensor:
+        """K steps of personalised PageRank from P where there is a graph and the prediction wants it, (n, c)."""
         if T is None or self.final == "transformer":
-            return p
-        return personalised_pagerank(T, p, self.alpha, self.n_hops)
+            return P
+        return personalised_pagerank(T, P, self.alpha, self.n_hops)
 
     def embed(self, X: FeatureMatrix, T: SparseMatrix | None) -> Tensor:
         """Hidden layer of the transformer, shape (n, h)."""
@@ -152,15 +156,29 @@ class MetaPN(GraphClassifier):
         return MetaPNNetwork(transformer, propagator, final=self.final, alpha=self.alpha, n_hops=self.n_hops)
 
     def _train(self, network: MetaPNNetwork, task: Task, on_epoch: OnEpoch | None) -> History:
-        learner = BilevelLearner(network, task, self)
-        history = train(learner, stopping_rule(task, self.patience), max_epochs=self.max_epochs, on_epoch=on_epoch)
-        self.fine_tuning_ = fine_tune(network, task, self, self.fine_tune_epochs) if self.fine_tune_epochs else None
-        self._stack = learner.stack
-        return history
+        return self._train_together([self], [network], [task], on_epoch)[0]
+
+    @classmethod
+    def _train_together(
+        cls,
+        models: Sequence[MetaPN],
+        networks: Sequence[MetaPNNetwork],
+        tasks: Sequence[Task],
+        on_epoch: OnEpoch | None,
+    ) -> list[History]:
+        if len({len(task.gold) for task in tasks}) > 1:  # runs of unequal shape cannot share their arrays
+            return super()._train_together(models, networks, tasks, on_epoch)
+        first = models[0]
+        learner = BilevelLearner(networks, tasks, first)
+        rules = [stopping_rule(task, first.patience) for task in tasks]
+        histories = train_all(learner, rules, max_epochs=first.max_epochs, on_epoch=on_epoch)
+        for run, (model, network, task) in enumerate(zip(models, networks, tasks, strict=True)):
+            model._pseudo, model._weights = learner.propagated[run]
+            epochs = first.fine_tune_epochs
+            model.fine_tuning_ = fine_tune(network, task, first, epochs) if epochs else None
+        return histories
 
     def _final_distributions(self, network: MetaPNNetwork, task: Task) -> Tensor:
-        self._pseudo, self._weights = _in_blocks(network.propagator, self._stack)
-        del self._stack
         if self.final != "pseudo":
             return normalised(network.probabilities(task.X, task.T))
         # Where no label has arrived there is no pseudo label: the transformer answers.
@@ -174,12 +192,3 @@ class MetaPN(GraphClassifier):
 
     def _final_name(self) -> str:
         return self.final
-
-
-def _in_blocks(propagator: Propagator, stack: Tensor, rows: int = 8192) -> tuple[Tensor, Tensor]:
-    """Pseudo labels and hop weights of all nodes, a block of rows at a time: attention needs (b, K, c) room."""
-    blocks = stack.split(rows)
-    return (
-        torch.cat([propagator(block) for block in blocks]),
-        torch.cat([propagator.hop_weights(block) for block in blocks]),
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -12,18 +12,25 @@ from torch import Tensor
 
 from metapn.model.task import Task
 
+#: Called with (epochs done, most epochs) after each epoch.
+OnEpoch = Callable[[int, int], None]
 
-class Learner(Protocol):
-    """What the loop needs to know of a method."""
 
-    def epoch(self) -> float:
-        """Train one epoch and return its loss."""
+class Member(Protocol):
+    """One run in training, as a stopping rule sees it."""
 
     def weights(self) -> list[Tensor]:
         """Return all that an epoch changes and a prediction needs."""
 
     def predict(self) -> Tensor:
         """Probabilities of every node as the method would now predict them, shape (n, c)."""
+
+
+class Learner(Member, Protocol):
+    """What the loop needs to know of a method."""
+
+    def epoch(self) -> float:
+        """Train one epoch and return its loss."""
 
 
 @dataclass
@@ -46,36 +53,71 @@ class History:
 class StoppingRule(Protocol):
     """Decides after each epoch whether to go on, and in the end which weights to keep."""
 
-    def update(self, learner: Learner, history: History) -> bool:
-        """Look at the learner after an epoch; True to stop."""
+    def update(self, member: Member, history: History) -> bool:
+        """Look at the member after an epoch; True to stop."""
 
-    def finish(self, learner: Learner, history: History) -> None:
-        """Put the chosen weights into the learner."""
+    def finish(self, member: Member, history: History) -> None:
+        """Put the chosen weights into the member."""
 
 
-def train(
-    learner: Learner,
-    rule: StoppingRule,
-    *,
-    max_epochs: int,
-    on_epoch: Callable[[int, int], None] | None = None,
-) -> History:
+class Group(Protocol):
+    """What the loop needs to know of several runs that are trained at once."""
+
+    @property
+    def members(self) -> Sequence[Member]:
+        """The runs still in training."""
+
+    def epoch(self) -> list[float]:
+        """Train all of them for one epoch and return the loss of each."""
+
+    def retire(self, places: Sequence[int]) -> None:
+        """End the runs at these places among the members, whose weights are final."""
+
+
+class _Alone:
+    """A learner as a group of one."""
+
+    def __init__(self, learner: Learner) -> None:
+        self.members = [learner]
+
+    def epoch(self) -> list[float]:
+        return [self.members[0].epoch()]
+
+    def retire(self, places: Sequence[int]) -> None:
+        pass
+
+
+def train(learner: Learner, rule: StoppingRule, *, max_epochs: int, on_epoch: OnEpoch | None = None) -> History:
     """Train until the rule says stop or ``max_epochs`` are done, and keep the weights the rule chose.
 
     ``on_epoch(epochs done, max_epochs)`` is called after each epoch, for a progress bar.
     """
-    history = History()
+    return train_all(_Alone(learner), [rule], max_epochs=max_epochs, on_epoch=on_epoch)[0]
+
+
+def train_all(
+    group: Group, rules: Sequence[StoppingRule], *, max_epochs: int, on_epoch: OnEpoch | None = None
+) -> list[History]:
+    """Train several runs at once, each until its own rule says stop; the others go on."""
+    histories = [History() for _ in rules]
+    training = list(range(len(rules)))
     start = time.perf_counter()
-    for epoch in range(max_epochs):
-        history.loss.append(learner.epoch())
-        stop = rule.update(learner, history)
+    for epoch in range(1, max_epochs + 1):
+        losses, members, ended = group.epoch(), group.members, []
+        for place, run in enumerate(training):
+            histories[run].loss.append(losses[place])
+            if rules[run].update(members[place], histories[run]) or epoch == max_epochs:
+                rules[run].finish(members[place], histories[run])
+                histories[run].seconds = time.perf_counter() - start
+                ended.append(place)
         if on_epoch is not None:
-            on_epoch(epoch + 1, max_epochs)
-        if stop:
+            on_epoch(epoch, max_epochs)
+        if ended:
+            group.retire(ended)
+            training = [run for place, run in enumerate(training) if place not in ended]
+        if not training:
             break
-    rule.finish(learner, history)
-    history.seconds = time.perf_counter() - start
-    return history
+    return histories
 
 
 class EarlyStopping:
@@ -98,10 +140,10 @@ class EarlyStopping:
         self.copy: list[Tensor] = []
         self.idle = 0
 
-    def update(self, learner: Learner, history: History) -> bool:
+    def update(self, member: Member, history: History) -> bool:
         """Measure, keep a copy if it is the best yet, and tell whether patience has run out."""
         with torch.no_grad():
-            p = learner.predict()[self.nodes]
+            p = member.predict()[self.nodes]
         accuracy = float((p.argmax(dim=1) == self.labels).float().mean())
         chosen = p.gather(1, self.labels[:, None]).clamp(min=1e-12)
         loss = float(-chosen.log().mean())
@@ -109,7 +151,7 @@ class EarlyStopping:
         history.validation_loss.append(loss)
         if (accuracy, -loss) > self.kept:
             self.kept = (accuracy, -loss)
-            self.copy = [weight.detach().clone() for weight in learner.weights()]
+            self.copy = [weight.detach().clone() for weight in member.weights()]
             history.best_epoch = len(history.loss)
         # "Rises or falls" includes a tie, as in the code that the paper's rule comes from.
         improved = accuracy >= self.best_accuracy or loss <= self.best_loss
@@ -119,9 +161,9 @@ class EarlyStopping:
             history.stopped_because = f"{self.patience} epochs brought nothing better on the validation nodes"
         return self.idle >= self.patience
 
-    def finish(self, learner: Learner, history: History) -> None:
+    def finish(self, member: Member, history: History) -> None:
         """Restore the best weights."""
-        _assign(learner.weights(), self.copy)
+        _assign(member.weights(), self.copy)
 
 
 class Settled:
@@ -158,10 +200,10 @@ class Settled:
         self.average: list[Tensor] = []
         self.reference: Tensor | None = None
 
-    def update(self, learner: Learner, history: History) -> bool:
+    def update(self, member: Member, history: History) -> bool:
         """Move the average; every ``window`` epochs, see how many labels have changed since the last look."""
         epoch = len(history.loss)
-        weights = learner.weights()
+        weights = member.weights()
         if not self.average:
             self.average = [weight.detach().clone() for weight in weights]
         decay = min(self.decay, epoch / (epoch + 10))
@@ -172,7 +214,7 @@ class Settled:
         current = [weight.detach().clone() for weight in weights]
         _assign(weights, self.average)
         with torch.no_grad():
-            labels = learner.predict().argmax(dim=1)
+            labels = member.predict().argmax(dim=1)
         _assign(weights, current)
         changed = 1.0 if self.reference is None else float((labels != self.reference).float().mean())
         self.reference = labels
@@ -185,20 +227,20 @@ class Settled:
             )
         return settled
 
-    def finish(self, learner: Learner, history: History) -> None:
+    def finish(self, member: Member, history: History) -> None:
         """Keep the averaged weights."""
-        _assign(learner.weights(), self.average)
+        _assign(member.weights(), self.average)
         history.best_epoch = len(history.loss)
 
 
 class KeepLast:
     """No rule: do all epochs and keep the weights of the last."""
 
-    def update(self, learner: Learner, history: History) -> bool:
+    def update(self, member: Member, history: History) -> bool:
         """Go on."""
         return False
 
-    def finish(self, learner: Learner, history: History) -> None:
+    def finish(self, member: Member, history: History) -> None:
         """Leave the weights as they are."""
         history.best_epoch = len(history.loss)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -47,69 +46,6 @@ class Transformer(nn.Module):
     def embed(self, X: FeatureMatrix) -> Tensor:
         """Hidden representation ReLU(X W₁ + b₁), shape (n, h)."""
         return torch.relu(X @ self.W1 + self.b1)
-
-    @property
-    def head(self) -> Head:
-        """All but the first layer's weights, as plain tensors."""
-        return Head(self.b1.detach(), self.W2.detach(), self.b2.detach())
-
-
-class Head(NamedTuple):
-    """What follows the product X W₁, or its gradient: b₁ (h,), W₂ (h, c), b₂ (c,)."""
-
-    b1: Tensor
-    W2: Tensor
-    b2: Tensor
-
-    def moved(self, direction: Head, step: float | Tensor) -> Head:
-        """Head after a step along a direction."""
-        return Head(*(value + step * d for value, d in zip(self, direction, strict=True)))
-
-
-class Activation(NamedTuple):
-    """One forward pass: hidden layer (b, h), its ReLU mask (b, h) and log probabilities (b, c)."""
-
-    hidden: Tensor
-    active: Tensor
-    log_p: Tensor
-
-
-class Gradient(NamedTuple):
-    """A gradient of θ that never forms the (f, h) matrix.
-
-    The first layer's part is Xᵀ Z with Z of shape (b, h): kept as Z, since all that is asked of it are
-    products with other rows of X.
-    """
-
-    Z: Tensor
-    head: Head
-
-
-def activate(Z: Tensor, head: Head, mask: Tensor | float = 1.0) -> Activation:
-    """Forward pass from the pre-activation Z = X W₁ of shape (b, h); ``mask`` is a dropout mask."""
-    pre = Z + head.b1
-    active = (pre > 0) * mask
-    hidden = pre * active
-    return Activation(hidden, active, torch.log_softmax(hidden @ head.W2 + head.b2, dim=-1))
-
-
-def cross_entropy_gradient(at: Activation, head: Head, Y: Tensor, scale: float) -> Gradient:
-    """Gradient of J = -(1/s) Σᵢ Σ_c y_ic log p_ic with respect to θ.
-
-    With m_i = Σ_c y_ic (pseudo labels are not normalised: their mass weighs the node)::
-
-        G = (m p - Y) / s            (b, c)
-        dW₂ = Hᵀ G,  db₂ = Σ G,  Z = (G W₂ᵀ) ∘ [pre > 0],  db₁ = Σ Z,  dW₁ = Xᵀ Z
-    """
-    G = (Y.sum(dim=-1, keepdim=True) * at.log_p.exp() - Y) / scale
-    Z = (G @ head.W2.mT) * at.active
-    return Gradient(Z, Head(Z.sum(dim=-2), at.hidden.mT @ G, G.sum(dim=-2)))
-
-
-def log_probability_derivative(at: Activation, head: Head, Z: Tensor, direction: Head) -> Tensor:
-    """Directional derivative of log p (b, c) along a direction whose first layer moves X W₁ by Z (b, h)."""
-    logits = ((Z + direction.b1) * at.active) @ head.W2 + at.hidden @ direction.W2 + direction.b2
-    return logits - (at.log_p.exp() * logits).sum(dim=-1, keepdim=True)
 
 
 def uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator) -> nn.Parameter:

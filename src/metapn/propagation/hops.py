@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -36,26 +36,29 @@ def transition(
     return SparseMatrix(looped, symmetric=True, dtype=dtype, device=device)
 
 
-def hop_stack(T: SparseMatrix, Y0: Tensor, n_hops: int) -> Tensor:
-    """Y(k+1) = T Y(k) (eq. 2): the stack of all hops, node by node.
+def hop_blocks(T: SparseMatrix, Y0: Tensor, n_hops: int, blocks: Sequence[Tensor]) -> list[Tensor]:
+    """Y(k+1) = T Y(k) (eq. 2) of several runs at once: the stack of all hops, in blocks of nodes.
 
     Parameters
     ----------
     T : SparseMatrix, shape (n, n)
-    Y0 : tensor, shape (n, c)
-        One-hot rows of the labelled nodes, zero elsewhere.
+    Y0 : tensor, shape (r, n, c)
+        For each run one-hot rows of the labelled nodes, zero elsewhere.
     n_hops : int
         K.
+    blocks : sequence of int tensor
+        Nodes of each block.
 
     Returns
     -------
-    tensor, shape (n, K + 1, c)
+    list of tensor, shape (r, c, K + 1, nodes of the block)
     """
-    n, c = Y0.shape
-    stack = Y0.new_empty(n, n_hops + 1, c)
-    for k, hop in enumerate(hops(T, Y0, n_hops)):
-        stack[:, k] = hop
-    return stack
+    n_runs, n, n_classes = Y0.shape
+    stacks = [Y0.new_empty(n_runs, n_classes, n_hops + 1, len(nodes)) for nodes in blocks]
+    for k, hop in enumerate(hops(T, Y0.permute(1, 0, 2).reshape(n, -1), n_hops)):
+        for stack, nodes in zip(stacks, blocks, strict=True):
+            stack[:, :, k] = hop[nodes].T.view(n_runs, n_classes, -1)
+    return stacks
 
 
 def hops(T: SparseMatrix | None, Y0: Tensor, n_hops: int) -> Iterator[Tensor]:

@@ -18,8 +18,8 @@ class SparseMatrix:
         forward   P = M W            backward   dW = Mᵀ dP
 
     torch's own backward through a CSR product builds the transpose anew on every call; here it is stored
-    once, and a symmetric matrix is its own transpose. The product runs on MKL or CUDA where torch has
-    them, else on scipy's kernel, so it works wherever the package installs.
+    once, and a symmetric matrix is its own transpose. The product runs on the fastest kernel that torch has
+    (FBGEMM's sum of bags, MKL, CUDA), else on scipy's, so it works wherever the package installs.
 
     Parameters
     ----------
@@ -49,6 +49,10 @@ class SparseMatrix:
         """M W for W of shape (m, d), differentiable in W."""
         product: Tensor = _Product.apply(dense, self)  # type: ignore[no-untyped-call]
         return product
+
+    def product(self, dense: Tensor) -> Tensor:
+        """M W for W of shape (m, d), without gradient."""
+        return self._forward(dense)
 
     def transpose_product(self, dense: Tensor) -> Tensor:
         """Mᵀ P for P of shape (n, d), without gradient."""
@@ -91,36 +95,47 @@ class _Kernel:
 
     def __init__(self, csr: sparse.csr_array, dtype: torch.dtype, device: torch.device | str) -> None:
         self.device = torch.device(device)
-        self.native = self.device.type != "cpu" or torch.backends.mkl.is_available()
         self.scipy = csr.astype(torch.empty(0, dtype=dtype).numpy().dtype)
-        if self.native:
-            # 32-bit indices move fewer bytes; they reach as far as 2^31 stored entries.
-            index = np.int32 if max(csr.nnz, *csr.shape) < 2**31 else np.int64
-            self.row_starts = torch.from_numpy(self.scipy.indptr.astype(index, copy=False)).to(self.device)
-            self.columns = torch.from_numpy(self.scipy.indices.astype(index, copy=False)).to(self.device)
-            self.torch = self._tensor(torch.from_numpy(self.scipy.data))
+        # 32-bit indices move fewer bytes; they reach as far as 2^31 stored entries.
+        index = np.int32 if max(csr.nnz, *csr.shape) < 2**31 else np.int64
+        self.row_starts = torch.from_numpy(self.scipy.indptr.astype(index, copy=False)).to(self.device)
+        self.columns = torch.from_numpy(self.scipy.indices.astype(index, copy=False)).to(self.device)
+        self._take(torch.from_numpy(self.scipy.data))
 
-    def _tensor(self, values: Tensor) -> Tensor:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
-            return torch.sparse_csr_tensor(
-                self.row_starts,
-                self.columns,
-                values.to(self.device),
-                size=self.scipy.shape,
-                check_invariants=False,
-            )
+    def _take(self, values: Tensor) -> None:
+        self.values = values.to(self.device)
+        self.torch = None
+        if self.device.type != "cpu" or torch.backends.mkl.is_available():
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
+                self.torch = torch.sparse_csr_tensor(
+                    self.row_starts, self.columns, self.values, size=self.scipy.shape, check_invariants=False
+                )
 
     def with_values(self, values: Tensor) -> _Kernel:
         """Return the same pattern with other values, shape (nnz,), on the CPU."""
         result = copy.copy(self)
         parts = values.numpy(), self.scipy.indices, self.scipy.indptr
         result.scipy = sparse.csr_array(parts, shape=self.scipy.shape)
-        if self.native:
-            result.torch = self._tensor(values)
+        result._take(values)
         return result
 
     def __call__(self, dense: Tensor) -> Tensor:
-        if self.native:
+        if self._sums_bags(dense):
+            # A row of the product is a weighted sum of rows of the dense matrix: a bag of embeddings.
+            bags: Tensor = torch.embedding_bag(
+                dense.contiguous(), self.columns, self.row_starts, False, 0, False, self.values, True
+            )[0]
+            return bags
+        if self.torch is not None:
             return self.torch @ dense.contiguous()
         return torch.from_numpy(self.scipy @ dense.detach().numpy())
+
+    def _sums_bags(self, dense: Tensor) -> bool:
+        """Whether torch has its compiled kernel for bags, and the rows are long enough for it to be the faster."""
+        fits = self.device.type == "cpu" and dense.dtype == torch.float32 and dense.shape[1] >= 8
+        return fits and _HAS_BAGS and len(self.values) > 0
+
+
+#: FBGEMM comes with torch on x86; elsewhere embedding_bag works, but slowly.
+_HAS_BAGS = "fbgemm" in torch.backends.quantized.supported_engines
