@@ -104,7 +104,7 @@ def load(name: str, *, progress: bool = True) -> Graph:
     >>> load("SBM-200")
     Graph(sbm-200: 200 nodes, 1,000 edges, 16 features, 4 classes)
     """
-    known = _canonical(name)
+    known = canonical(name)
     if known == "digits":
         graph, place, expected = _digits(), "scikit-learn's digits", _DIGITS
     elif known == "arxiv-like":
@@ -151,8 +151,14 @@ def split(graph: Graph, shot: float, seed: int) -> Split:
     return paper_split(graph.labels, int(shot), seed, n_known, n_stopping=min(500, n_known // 3))
 
 
-def _canonical(name: str) -> str:
-    """Find the name that is meant, or say which ones there are."""
+def canonical(name: str) -> str:
+    """Find the name that is meant, as `names` spells it, or say which ones there are.
+
+    Examples
+    --------
+    >>> canonical("Cora-ML"), canonical("MS-CS"), canonical("SBM-200")
+    ('cora_ml', 'ms_academic', 'sbm-200')
+    """
     plain = _plain(name)
     spellings = {_plain(known): known for known in names()}
     spellings |= {_plain(source.title): source.name for source in SOURCES.values()}

@@ -19,12 +19,15 @@ X, LABELS = GRAPH.features, GRAPH.labels
 LABELLED = np.concatenate([np.flatnonzero(c == LABELS)[:4] for c in range(3)])
 STOPPING = np.concatenate([np.flatnonzero(c == LABELS)[4:14] for c in range(3)])
 
-every_method = pytest.mark.parametrize("name", methods())
+# A setting that makes another network of a method.
+VARIANTS = {"gcn, 1 layer": {"n_layers": 1}, "gcn, 4 layers": {"n_layers": 4}}
+
+every_method = pytest.mark.parametrize("name", [*methods(), *VARIANTS])
 
 
-def build(name, epochs=20, **settings):
+def build(name, epochs=20):
     """The method with few epochs, where it has epochs."""
-    model = method(name)(random_state=0, **settings)
+    model = method(name.partition(",")[0])(random_state=0, **VARIANTS.get(name, {}))
     return model.set_params(max_epochs=epochs) if "max_epochs" in model.get_params() else model
 
 

@@ -55,15 +55,22 @@ def equal(ours, theirs):
 
 
 @torch.no_grad()
-def test_gcn_is_two_gcn_convs(world):
-    network = world.network("gcn")
-    net = network.transformer
-    first, second = layers.GCNConv(F, 64), layers.GCNConv(64, C)
-    for conv, W, b in ((first, net.W1, net.b1), (second, net.W2, net.b2)):
+@pytest.mark.parametrize("n_layers", [1, 2, 3, 6])
+def test_gcn_is_as_many_gcn_convs(world, n_layers):
+    network = world.network("gcn", n_layers=n_layers)
+    if n_layers == 1:
+        weights = [(network.W, network.b)]
+    else:
+        net = network.transformer
+        weights = [(net.W1, net.b1), *zip(network.V, network.v, strict=True), (net.W2, net.b2)]
+    H = world.x
+    for layer, (W, b) in enumerate(weights):
+        conv = layers.GCNConv(*W.shape)
         conv.lin.weight.copy_(W.T)
         conv.bias.copy_(b)
-    theirs = second(first(world.x, world.edges).relu(), world.edges)
-    equal(network.logits(world.X, world.T), theirs)
+        H = conv(H if layer == 0 else H.relu(), world.edges)
+    assert len(weights) == n_layers
+    equal(network.logits(world.X, world.T), H)
 
 
 @torch.no_grad()

@@ -2,14 +2,15 @@ import numpy as np
 import pytest
 
 from metapn import InputError, datasets
-from metapn.experiments.run import Cell, run
+from metapn.experiments.cell import Cell
+from metapn.experiments.run import run
 from metapn.experiments.runner import run_all
 
 CELL = Cell("sbm-300", shot=3, settings={"max_epochs": 10})
 
 
 def test_a_run_is_its_cell_and_its_seed():
-    one, two, other = run(CELL, 0), run(CELL, 0), run(CELL, 1)
+    (one, other), (two,) = run(CELL, [0, 1]), run(CELL, [0])
     assert (one.accuracy, one.epochs) == (two.accuracy, two.epochs)
     assert one.accuracy != other.accuracy
     assert (one.final, one.epochs) == ("propagated", 10)
@@ -34,7 +35,7 @@ def test_the_method_sees_no_label_that_the_protocol_hides(monkeypatch, protocol)
         return fit(self, X, y, graph, **more)
 
     monkeypatch.setattr(MetaPN, "fit", spy)
-    run(Cell("sbm-300", shot=3, protocol=protocol, settings={"max_epochs": 2}), 0)
+    run(Cell("sbm-300", shot=3, protocol=protocol, settings={"max_epochs": 2}), [0])
     graph = datasets.load("sbm-300")
     split = datasets.split(graph, 3, 0)
     assert set(np.flatnonzero(seen["y"] >= 0)) == set(split.train)

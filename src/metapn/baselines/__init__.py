@@ -48,14 +48,25 @@ def method(name: str) -> type[GraphClassifier]:
     >>> method("Static-LP")(random_state=0)
     StaticLP(random_state=0)
     """
+    module, _, attribute = _WHERE[canonical(name)].partition(":")
+    found: type[GraphClassifier] = getattr(import_module(module), attribute)
+    return found
+
+
+def canonical(name: str) -> str:
+    """Find the name that is meant, as `methods` spells it, or say which ones there are.
+
+    Examples
+    --------
+    >>> canonical("GPR_GNN"), canonical("C&S")
+    ('gpr-gnn', 'cs')
+    """
     plain = {_plain(known): known for known in _WHERE}
     if _plain(name) not in plain:
         close = difflib.get_close_matches(_plain(name), plain, n=1)
         hint = f"did you mean {plain[close[0]]!r}?" if close else f"choose from {', '.join(_WHERE)}"
         raise InputError(f"there is no method {name!r}; {hint}")
-    module, _, attribute = _WHERE[plain[_plain(name)]].partition(":")
-    found: type[GraphClassifier] = getattr(import_module(module), attribute)
-    return found
+    return plain[_plain(name)]
 
 
 def _plain(name: str) -> str:

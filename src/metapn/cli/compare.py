@@ -29,13 +29,12 @@ def compare(
     Example: [bold]metapn compare --dataset cora_ml --shot 5 --runs 20 --jobs 2[/bold]
     """
     from metapn import baselines
+    from metapn.experiments.cell import Cell
     from metapn.experiments.comparison import compare as rank
-    from metapn.experiments.run import Cell, Outcome
+    from metapn.experiments.run import Outcome
     from metapn.experiments.runner import run_all
 
-    names = baselines.methods() if methods == "all" else [name.strip() for name in methods.split(",")]
-    for name in names:
-        baselines.method(name)
+    names = baselines.methods() if methods == "all" else [baselines.canonical(name) for name in methods.split(",")]
     cells = [Cell(dataset, name, shot, protocol.value) for name in names]
     outcomes: dict[str, list[Outcome]] = {name: [] for name in names}
     with progress(f"{len(names)} methods on {dataset}", quiet=quiet) as advance:

@@ -12,7 +12,8 @@ from metapn.cli.console import console, progress
 from metapn.cli.options import Dataset, Final, Jobs, Json, Protocol, Quiet, Shot, WhichProtocol
 
 if TYPE_CHECKING:
-    from metapn.experiments.run import Cell, Outcome
+    from metapn.experiments.cell import Cell
+    from metapn.experiments.run import Outcome
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def evaluate(
 
     Example: [bold]metapn evaluate --dataset cora_ml --shot 5 --runs 10 --jobs 2[/bold]
     """
-    from metapn.experiments.run import Cell
+    from metapn.experiments.cell import Cell
     from metapn.experiments.runner import run_all
 
     cell = Cell(dataset, method, shot, protocol.value, _settings(method, final, set_ or []))

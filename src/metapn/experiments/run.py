@@ -1,57 +1,49 @@
-"""One run: a data set, a split, a method, and how it did on the nodes that nobody showed it."""
+"""A block of runs: one cell, several seeds, and how each did on the nodes that nobody showed it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import torch
 
 from metapn import datasets
 from metapn.baselines import method
-from metapn.errors import InputError
+from metapn.experiments.cell import Cell
 from metapn.experiments.memory import peak_memory
-from metapn.experiments.tuned import tuned
+from metapn.experiments.observe import observe
 from metapn.graph import Graph
 from metapn.model.estimator import GraphClassifier
 
-PROTOCOLS = ("paper", "no-validation")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What is measured: everything that defines a run but its seed.
-
-    Parameters
-    ----------
-    dataset, method : str
-    shot : float
-        Labels a class; below 1, the share of all nodes that is labelled.
-    protocol : {"paper", "no-validation"}
-        Whether the method is given the early-stopping nodes (500 in the paper), or nothing but its labels.
-        The test nodes are the same.
-    settings : dict
-        Of the method, where they differ from those of `metapn.experiments.tuned`.
-    """
-
-    dataset: str
-    method: str = "metapn"
-    shot: float = 5
-    protocol: str = "paper"
-    settings: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.protocol not in PROTOCOLS:
-            raise InputError(f"there is no protocol {self.protocol!r}; choose from {', '.join(PROTOCOLS)}")
+#: Seeds that are run in one go, by method; one where none is given.
+_BLOCK = {"metapn": 10, "static-lp": 10}
 
 
 @dataclass(frozen=True)
 class Outcome:
     """How a run went.
 
-    Accuracy on the test nodes, epochs, seconds of the fit, and the most memory that the process held during
-    it, in megabytes.
+    Parameters
+    ----------
+    seed : int
+    accuracy : float
+        On the test nodes.
+    epochs : int
+    seconds : float
+        Of the fit.
+    megabytes : float
+        The most memory that the process held during the fit.
+    final : str
+        Which prediction was scored.
+    best_epoch : int
+        The epoch whose weights were kept.
+    validation : float or None
+        Accuracy on the early-stopping nodes at that epoch, where there were any.
+    observations : dict
+        See `metapn.experiments.observe`.
     """
 
     seed: int
@@ -60,28 +52,60 @@ class Outcome:
     seconds: float
     megabytes: float
     final: str
+    best_epoch: int = 0
+    validation: float | None = None
+    observations: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
-def run(cell: Cell, seed: int) -> Outcome:
-    """Draw the split of the seed, fit, and score the test nodes.
+def block_size(name: str) -> int:
+    """Return how many seeds of a method, given by its name, are run in one go.
+
+    Fixed, whatever the number of processes: what is computed together may differ in its last bit from what
+    is computed alone.
+    """
+    return _BLOCK.get(name, 1)
+
+
+def run(cell: Cell, seeds: Sequence[int], *, threads: int = 1) -> list[Outcome]:
+    """Draw the split of each seed, fit, and score the test nodes.
 
     One thread, whatever the machine: the order in which a sum is taken, and so its last bit, depends on
     the number of threads.
     """
-    torch.set_num_threads(1)
-    graph = _load(cell.dataset)
-    split = datasets.split(graph, cell.shot, seed)
-    assert graph.labels is not None
-    settings = tuned(cell.method, cell.dataset) | cell.settings
-    model: GraphClassifier = method(cell.method)(random_state=seed, **settings)
-    validation = (split.stopping, graph.labels[split.stopping]) if cell.protocol == "paper" else None
-    with peak_memory() as megabytes:
-        model.fit(graph.features, split.masked(graph.labels), graph=graph, validation=validation)
-    right = model.transduction_[split.test] == graph.labels[split.test]
-    report = model.report_
-    return Outcome(seed, float(right.mean()), report.epochs, report.seconds, megabytes(), report.final)
+    torch.set_num_threads(threads)
+    graph = load(cell.dataset)
+    return [_run(cell, graph, seed) for seed in seeds]
 
 
 @lru_cache(maxsize=1)
-def _load(name: str) -> Graph:
+def load(name: str) -> Graph:
+    """Load a graph, and keep it until another is asked for."""
     return datasets.load(name)
+
+
+def _run(cell: Cell, graph: Graph, seed: int) -> Outcome:
+    assert graph.labels is not None
+    split = datasets.split(graph, cell.shot, seed)
+    model: GraphClassifier = method(cell.method)(random_state=seed, **cell.effective())
+    validation = None
+    if cell.protocol == "paper":
+        # Of a label ratio a rare class may have no labelled node; nodes of that class cannot stop the training.
+        stopping = split.stopping[np.isin(graph.labels[split.stopping], graph.labels[split.train])]
+        validation = (stopping, graph.labels[stopping])
+    with peak_memory() as megabytes:
+        model.fit(graph.features, split.masked(graph.labels), graph=graph, validation=validation)
+    held = megabytes()
+    right = model.transduction_[split.test] == graph.labels[split.test]
+    report, history = model.report_, model.history_
+    scores = history.validation_accuracy
+    return Outcome(
+        seed=seed,
+        accuracy=float(right.mean()),
+        epochs=report.epochs,
+        seconds=report.seconds,
+        megabytes=held,
+        final=report.final,
+        best_epoch=report.best_epoch,
+        validation=scores[report.best_epoch - 1] if scores else None,
+        observations=observe(model, graph, split.test),
+    )

@@ -1,12 +1,14 @@
-"""Settings as data: one file for each method and data set where the method's defaults are not the best.
+"""Settings as data: one file for each method and data set.
 
 ``<method>/<dataset>.toml`` holds ``[settings]``, which replace the method's defaults; ``[search]``, what was tried
-and how it was chosen, never by test accuracy; and ``[paper]``, the paper's accuracies in per cent, by shot.
+and how it was chosen, never by test accuracy; and ``[paper]``, the paper's accuracies in per cent, by shot, each as
+``[mean, half width of the 95 % interval]`` (see `metapn.experiments.paper`).
 """
 
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -21,8 +23,14 @@ def tuned(method: str, dataset: str) -> dict[str, Any]:
     >>> tuned("metapn", "digits")
     {}
     """
+    return dict(section("settings", method, dataset))
+
+
+@cache
+def section(name: str, method: str, dataset: str) -> dict[str, Any]:
+    """Return a section of the file of a method and a data set; empty where there is no such file."""
     file = files(__name__) / method / f"{dataset}.toml"
     if not file.is_file():
         return {}
-    settings: dict[str, Any] = tomllib.loads(file.read_text())["settings"]
-    return settings
+    content: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))[name]
+    return content

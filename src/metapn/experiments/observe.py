@@ -1,0 +1,120 @@
+"""What is kept of a run besides its accuracy: how sure it was, how it learned, how far labels travelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from metapn.graph import Graph, IntArray
+from metapn.model.estimator import GraphClassifier
+from metapn.model.training import History
+
+BINS = 15
+POINTS = 100
+
+Floats = npt.NDArray[np.floating[Any]]
+
+
+def observe(model: GraphClassifier, graph: Graph, test: IntArray) -> dict[str, Any]:
+    """Observe a fitted method, in numbers that JSON can hold.
+
+    Parameters
+    ----------
+    model : GraphClassifier
+        Fitted on the graph.
+    graph : Graph
+        With labels.
+    test : int array, shape (t,)
+        The test nodes.
+
+    Returns
+    -------
+    dict
+        ``calibration`` (see `calibration`), ``curve`` (see `curve`) and ``hops`` (see `hops`); the latter two
+        are None where there is nothing to see.
+    """
+    assert graph.labels is not None
+    confidence = model.label_distributions_[test].max(axis=1)
+    right = model.transduction_[test] == graph.labels[test]
+    weights = getattr(model, "hop_weights_", None)
+    return {
+        "calibration": calibration(confidence, right),
+        "curve": curve(model.history_),
+        "hops": None if weights is None else hops(weights, np.diff(graph.adjacency.indptr)),
+    }
+
+
+def calibration(confidence: Floats, right: npt.NDArray[np.bool_]) -> dict[str, list[Any]]:
+    """Sort nodes into bins by the probability of the class that was chosen for them.
+
+    Parameters
+    ----------
+    confidence : array, shape (t,)
+    right : bool array, shape (t,)
+        Whether that class was the true one.
+
+    Returns
+    -------
+    dict
+        For each of 15 bins of equal width the ``count`` of nodes, the sum of their ``confidence``, and how
+        many were ``correct``. Sums, so that runs can be added up.
+
+    Examples
+    --------
+    >>> calibration(np.array([0.95, 1.0, 0.5]), np.array([True, False, True]))["count"]
+    [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2]
+    """
+    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    return {
+        "count": np.bincount(bins, minlength=BINS).tolist(),
+        "confidence": np.bincount(bins, weights=confidence, minlength=BINS).round(3).tolist(),
+        "correct": np.bincount(bins[right], minlength=BINS).tolist(),
+    }
+
+
+def curve(history: History) -> dict[str, list[Any]] | None:
+    """Accuracy and loss on the validation nodes, at most 100 epochs of them; None if there were no such nodes."""
+    n_epochs = len(history.validation_accuracy)
+    if n_epochs == 0:
+        return None
+    places = np.unique(np.linspace(0, n_epochs - 1, min(n_epochs, POINTS)).round().astype(int))
+    return {
+        "epoch": (places + 1).tolist(),
+        "accuracy": np.array(history.validation_accuracy)[places].round(4).tolist(),
+        "loss": np.array(history.validation_loss)[places].round(4).tolist(),
+    }
+
+
+def hops(weights: Floats, degrees: IntArray) -> dict[str, Any]:
+    """Mean weight of each hop, over all nodes and by degree.
+
+    Parameters
+    ----------
+    weights : array, shape (n, K + 1)
+        γ of every node.
+    degrees : int array, shape (n,)
+
+    Returns
+    -------
+    dict
+        ``mean``, K + 1 weights; ``by_degree``, a list of bins 0-1, 2-3, 4-7, 8-15, ... as far as there are
+        nodes in them, each with ``low``, ``high``, ``nodes`` and ``weights``.
+
+    Examples
+    --------
+    >>> hops(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]), np.array([1, 6, 4]))["by_degree"][1]
+    {'low': 4, 'high': 7, 'nodes': 2, 'weights': [0.0, 1.0]}
+    """
+    bins = np.log2(np.maximum(degrees, 1)).astype(int)
+    by_degree = []
+    for i in np.unique(bins).tolist():
+        low, high, inside = 2**i if i else 0, 2 ** (i + 1) - 1, bins == i
+        by_degree.append({"low": low, "high": high, "nodes": int(inside.sum()), "weights": _mean(weights[inside])})
+    return {"mean": _mean(weights), "by_degree": by_degree}
+
+
+def _mean(weights: Floats) -> list[float]:
+    mean: list[float] = weights.mean(axis=0, dtype=np.float64).round(5).tolist()
+    return mean
