@@ -18,7 +18,7 @@ from metapn.model.features import FeatureMatrix
 from metapn.model.network import Network
 from metapn.model.settings import number, setting, whole
 from metapn.model.task import Task
-from metapn.model.training import History, OnEpoch, stopping_rule, train
+from metapn.model.training import History, Learner, OnEpoch, stopping_rule, train
 from metapn.propagation.operator import SparseMatrix
 
 
@@ -46,7 +46,7 @@ class Settings(Protocol):
     l2: float
 
 
-class SupervisedLearner:
+class SupervisedLearner(Learner):
     """One epoch is one step of Adam on J = -(1/g) Σᵢ log p_i,y(i) + λ/2 ‖W₁‖² over the g gold nodes.
 
     Parameters

@@ -8,10 +8,10 @@ from torch.nn import functional as F
 
 from metapn.model.learner import Networks, Settings
 from metapn.model.task import Task
-from metapn.model.training import EarlyStopping, History, KeepLast, StoppingRule, train
+from metapn.model.training import EarlyStopping, History, KeepLast, Learner, StoppingRule, train
 
 
-class FineTuningLearner:
+class FineTuningLearner(Learner):
     """One epoch is one step on the cross-entropy of the gold nodes, at a tenth of the learning rate.
 
     A tenth, because the transformer is to be adjusted and not to forget the pseudo labels: at the full rate

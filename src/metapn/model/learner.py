@@ -56,8 +56,12 @@ class Member(NamedTuple):
         return [value[self.place] for value in (*self.learner.theta, *self.learner.phi)]
 
     def predict(self) -> Tensor:
-        """Probabilities of all nodes, shape (n, c)."""
-        return self.learner.predict(self.place)
+        """Probabilities of all nodes after the last epoch, shape (n, c)."""
+        return self.learner.predictions()[:, self.place]
+
+    def predict_with(self, weights: Sequence[Tensor]) -> Tensor:
+        """Probabilities of all nodes by other weights, shape (n, c)."""
+        return self.learner.predict([weight[None] for weight in weights[:4]])[:, 0]
 
 
 class BilevelLearner:
@@ -91,6 +95,7 @@ class BilevelLearner:
         self.runs = list(range(len(tasks)))
         #: Pseudo labels (n, c) and hop weights (n, K + 1) of each run that has retired, by its number.
         self.propagated: dict[int, tuple[Tensor, Tensor]] = {}
+        self._predictions: Tensor | None = None
         self.scale = float(self.task.n_classes)
         self.X_gold = [task.X.rows(task.gold.cpu().numpy()) for task in tasks]
         self.theta = self._stacked_transformers()
@@ -132,17 +137,27 @@ class BilevelLearner:
     @torch.no_grad()
     def epoch(self) -> list[float]:
         """Take a step on each batch, in random order; return the mean of their losses for each run."""
+        self._predictions = None
         order = torch.randperm(len(self.batches), generator=self.task.generator)
         losses = torch.stack([self._step(self.batches[i]) for i in order.tolist()])
         mean: list[float] = losses.mean(dim=0).tolist()
         return mean
 
+    def predictions(self) -> Tensor:
+        """Probabilities of all nodes by all runs after the last epoch, shape (n, r, c)."""
+        if self._predictions is None:
+            self._predictions = self.predict(self.theta)
+        return self._predictions
+
     @torch.no_grad()
-    def predict(self, place: int) -> Tensor:
-        """Probabilities of all nodes by one of the runs, shape (n, c)."""
-        W1, head = self.theta[0][place : place + 1], Head(*(part[place : place + 1] for part in self.theta[1:]))
-        P = torch.cat([activate(batch.X.products(W1), head).p[0] for batch in self.batches], dim=1)
-        return self.networks[place].spread(self._in_order(P), self.task.T)
+    def predict(self, theta: Sequence[Tensor]) -> Tensor:
+        """Probabilities of all nodes by the transformers θ of some runs, shape (n, r, c)."""
+        W1, head = theta[0], Head(*theta[1:])
+        P = torch.cat([activate(batch.X.products(W1), head).p for batch in self.batches], dim=2)
+        n_runs, n_classes, n_nodes = P.shape
+        # Side by side: a sparse product with few columns takes nearly as long as one with many.
+        spread = self.networks[0].spread(self._in_order(P.view(-1, n_nodes)), self.task.T)
+        return spread.view(n_nodes, n_runs, n_classes)
 
     @torch.no_grad()
     def retire(self, places: Sequence[int]) -> None:
@@ -177,6 +192,7 @@ class BilevelLearner:
         """Go on with some of the runs, in smaller arrays."""
         if not places:
             return
+        self._predictions = None
         self.networks = [self.networks[place] for place in places]
         self.X_gold = [self.X_gold[place] for place in places]
         self.runs = [self.runs[place] for place in places]

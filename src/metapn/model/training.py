@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -25,12 +26,32 @@ class Member(Protocol):
     def predict(self) -> Tensor:
         """Probabilities of every node as the method would now predict them, shape (n, c)."""
 
+    def predict_with(self, weights: Sequence[Tensor]) -> Tensor:
+        """Probabilities of every node by other weights, shape (n, c)."""
 
-class Learner(Member, Protocol):
-    """What the loop needs to know of a method."""
 
+class Learner(ABC):
+    """What a method tells of one run to have it trained."""
+
+    @abstractmethod
     def epoch(self) -> float:
         """Train one epoch and return its loss."""
+
+    @abstractmethod
+    def weights(self) -> list[Tensor]:
+        """Return all that an epoch changes and a prediction needs."""
+
+    @abstractmethod
+    def predict(self) -> Tensor:
+        """Probabilities of every node as the method would now predict them, shape (n, c)."""
+
+    def predict_with(self, weights: Sequence[Tensor]) -> Tensor:
+        """Probabilities of every node by other weights, which are put in for the moment, shape (n, c)."""
+        own = [weight.detach().clone() for weight in self.weights()]
+        assign(self.weights(), weights)
+        P = self.predict()
+        assign(self.weights(), own)
+        return P
 
 
 @dataclass
@@ -163,7 +184,7 @@ class EarlyStopping:
 
     def finish(self, member: Member, history: History) -> None:
         """Restore the best weights."""
-        _assign(member.weights(), self.copy)
+        assign(member.weights(), self.copy)
 
 
 class Settled:
@@ -211,11 +232,8 @@ class Settled:
             mean.lerp_(weight.detach(), 1 - decay)
         if epoch % self.window:
             return False
-        current = [weight.detach().clone() for weight in weights]
-        _assign(weights, self.average)
         with torch.no_grad():
-            labels = member.predict().argmax(dim=1)
-        _assign(weights, current)
+            labels = member.predict_with(self.average).argmax(dim=1)
         changed = 1.0 if self.reference is None else float((labels != self.reference).float().mean())
         self.reference = labels
         history.changed.append(changed)
@@ -229,7 +247,7 @@ class Settled:
 
     def finish(self, member: Member, history: History) -> None:
         """Keep the averaged weights."""
-        _assign(member.weights(), self.average)
+        assign(member.weights(), self.average)
         history.best_epoch = len(history.loss)
 
 
@@ -252,7 +270,8 @@ def stopping_rule(task: Task, patience: int) -> StoppingRule:
     return EarlyStopping(task.validation, task.validation_labels, patience)
 
 
-def _assign(weights: list[Tensor], values: list[Tensor]) -> None:
+def assign(weights: Sequence[Tensor], values: Sequence[Tensor]) -> None:
+    """Copy values into weights."""
     with torch.no_grad():
         for weight, value in zip(weights, values, strict=True):
             weight.copy_(value)
