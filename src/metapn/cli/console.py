@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Advance(Protocol):
-    """Report progress: how much is done, of how much."""
+    """Report progress: how much is done, of how much, and what else there is to say of it."""
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, done: int, total: int, note: str = "") -> None:
         """Report."""
 
 
@@ -29,7 +29,7 @@ def console() -> Console:
 def progress(what: str, *, quiet: bool) -> Iterator[Advance]:
     """Show a bar with the time left, on standard error; nothing if quiet or if that is no terminal."""
     if quiet or not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield lambda done, total, note="": None
         return
     from rich.console import Console
     from rich.progress import (
@@ -48,11 +48,12 @@ def progress(what: str, *, quiet: bool) -> Iterator[Advance]:
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
+    with Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=600) as bar:
+        task = bar.add_task(what, total=None, note="")
 
-        def advance(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
+        def advance(done: int, total: int, note: str = "") -> None:
+            bar.update(task, completed=done, total=total, note=note)
 
         yield advance

@@ -12,6 +12,7 @@ import torch
 
 from metapn import datasets
 from metapn.baselines import method
+from metapn.data.splits import Split
 from metapn.experiments.cell import Cell
 from metapn.experiments.memory import peak_memory
 from metapn.experiments.observe import observe
@@ -83,7 +84,8 @@ def load(name: str) -> Graph:
     return datasets.load(name)
 
 
-def _run(cell: Cell, graph: Graph, seed: int) -> Outcome:
+def fitted(cell: Cell, graph: Graph, seed: int) -> tuple[GraphClassifier, Split, float]:
+    """Draw the split of a seed and fit; return the method, the split, and the megabytes that it took."""
     assert graph.labels is not None
     split = datasets.split(graph, cell.shot, seed)
     model: GraphClassifier = method(cell.method)(random_state=seed, **cell.effective())
@@ -94,7 +96,12 @@ def _run(cell: Cell, graph: Graph, seed: int) -> Outcome:
         validation = (stopping, graph.labels[stopping])
     with peak_memory() as megabytes:
         model.fit(graph.features, split.masked(graph.labels), graph=graph, validation=validation)
-    held = megabytes()
+    return model, split, megabytes()
+
+
+def _run(cell: Cell, graph: Graph, seed: int) -> Outcome:
+    assert graph.labels is not None
+    model, split, megabytes = fitted(cell, graph, seed)
     right = model.transduction_[split.test] == graph.labels[split.test]
     report, history = model.report_, model.history_
     scores = history.validation_accuracy
@@ -103,7 +110,7 @@ def _run(cell: Cell, graph: Graph, seed: int) -> Outcome:
         accuracy=float(right.mean()),
         epochs=report.epochs,
         seconds=report.seconds,
-        megabytes=held,
+        megabytes=megabytes,
         final=report.final,
         best_epoch=report.best_epoch,
         validation=scores[report.best_epoch - 1] if scores else None,

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -57,7 +57,9 @@ def run_all(cells: Iterable[Cell], seeds: Iterable[int], *, jobs: int = 1) -> It
             yield block.cell, outcome
 
 
-def run_blocks(wanted: Iterable[Block], *, jobs: int = 1, threads: int = 1) -> Iterator[tuple[Block, list[Outcome]]]:
+def run_blocks(
+    wanted: Iterable[Block], *, jobs: int = 1, threads: int = 1
+) -> Generator[tuple[Block, list[Outcome]], None, None]:
     """Run blocks and yield the outcomes of each as it ends, in any order.
 
     Each process keeps the graph of its last block: blocks of the same data set are best given in a row.
