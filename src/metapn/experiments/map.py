@@ -29,7 +29,7 @@ def draw_map(cell: Cell, folder: Path) -> None:
             if str(before["cell"]) == signature:
                 return
     graph = load(cell.dataset)
-    model, split, _ = fitted(cell, graph, SEED)
+    (model,), (split,), _ = fitted(cell, graph, [SEED])
     hidden = model.embed(graph.features, graph)
     # One thread: the sums of several would be added in an order that changes from run to run.
     with threadpool_limits(limits=1):

@@ -16,8 +16,8 @@ from metapn.data.splits import Split
 from metapn.experiments.cell import Cell
 from metapn.experiments.memory import peak_memory
 from metapn.experiments.observe import observe
-from metapn.graph import Graph
-from metapn.model.estimator import GraphClassifier
+from metapn.graph import Graph, IntArray
+from metapn.model.estimator import GraphClassifier, fit_together
 
 #: Seeds that are run in one go, by method; one where none is given.
 _BLOCK = {"metapn": 10, "static-lp": 10}
@@ -34,9 +34,9 @@ class Outcome:
         On the test nodes.
     epochs : int
     seconds : float
-        Of the fit.
+        Of the fit; of runs that were fitted together, their share.
     megabytes : float
-        The most memory that the process held during the fit.
+        The most memory that the process held during the fit, of all runs that were fitted together.
     final : str
         Which prediction was scored.
     best_epoch : int
@@ -68,14 +68,18 @@ def block_size(name: str) -> int:
 
 
 def run(cell: Cell, seeds: Sequence[int], *, threads: int = 1) -> list[Outcome]:
-    """Draw the split of each seed, fit, and score the test nodes.
+    """Draw the split of each seed, fit all of them together, and score the test nodes of each.
 
     One thread, whatever the machine: the order in which a sum is taken, and so its last bit, depends on
     the number of threads.
     """
     torch.set_num_threads(threads)
     graph = load(cell.dataset)
-    return [_run(cell, graph, seed) for seed in seeds]
+    models, splits, megabytes = fitted(cell, graph, seeds)
+    return [
+        _outcome(seed, model, split, graph, megabytes)
+        for seed, model, split in zip(seeds, models, splits, strict=True)
+    ]
 
 
 @lru_cache(maxsize=1)
@@ -84,24 +88,29 @@ def load(name: str) -> Graph:
     return datasets.load(name)
 
 
-def fitted(cell: Cell, graph: Graph, seed: int) -> tuple[GraphClassifier, Split, float]:
-    """Draw the split of a seed and fit; return the method, the split, and the megabytes that it took."""
+def fitted(cell: Cell, graph: Graph, seeds: Sequence[int]) -> tuple[list[GraphClassifier], list[Split], float]:
+    """Draw the split of each seed and fit; return the models, the splits, and the megabytes that it took."""
     assert graph.labels is not None
-    split = datasets.split(graph, cell.shot, seed)
-    model: GraphClassifier = method(cell.method)(random_state=seed, **cell.effective())
-    validation = None
-    if cell.protocol == "paper":
-        # Of a label ratio a rare class may have no labelled node; nodes of that class cannot stop the training.
-        stopping = split.stopping[np.isin(graph.labels[split.stopping], graph.labels[split.train])]
-        validation = (stopping, graph.labels[stopping])
+    splits = [datasets.split(graph, cell.shot, seed) for seed in seeds]
+    models: list[GraphClassifier] = [method(cell.method)(random_state=seed, **cell.effective()) for seed in seeds]
+    ys = [split.masked(graph.labels) for split in splits]
+    validations = [_stopping(graph.labels, split) if cell.protocol == "paper" else None for split in splits]
     with peak_memory() as megabytes:
-        model.fit(graph.features, split.masked(graph.labels), graph=graph, validation=validation)
-    return model, split, megabytes()
+        fit_together(models, graph.features, ys, graph, validations=validations)
+    return models, splits, megabytes()
 
 
-def _run(cell: Cell, graph: Graph, seed: int) -> Outcome:
+def _stopping(labels: IntArray, split: Split) -> tuple[IntArray, IntArray]:
+    """Nodes that stop the training, and their labels.
+
+    Of a label ratio a rare class may have no labelled node; nodes of that class cannot stop the training.
+    """
+    nodes = split.stopping[np.isin(labels[split.stopping], labels[split.train])]
+    return nodes, labels[nodes]
+
+
+def _outcome(seed: int, model: GraphClassifier, split: Split, graph: Graph, megabytes: float) -> Outcome:
     assert graph.labels is not None
-    model, split, megabytes = fitted(cell, graph, seed)
     right = model.transduction_[split.test] == graph.labels[split.test]
     report, history = model.report_, model.history_
     scores = history.validation_accuracy

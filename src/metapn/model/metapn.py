@@ -22,6 +22,9 @@ from metapn.model.transformer import Transformer
 from metapn.propagation.hops import personalised_pagerank
 from metapn.propagation.operator import SparseMatrix
 
+#: What the hidden layers of a batch of all runs may take together.
+_CACHE_BYTES = 2**20
+
 FINALS = ("propagated", "transformer", "pseudo")
 
 
@@ -166,17 +169,23 @@ class MetaPN(GraphClassifier):
         tasks: Sequence[Task],
         on_epoch: OnEpoch | None,
     ) -> list[History]:
-        if len({len(task.gold) for task in tasks}) > 1:  # runs of unequal shape cannot share their arrays
-            return super()._train_together(models, networks, tasks, on_epoch)
-        first = models[0]
-        learner = BilevelLearner(networks, tasks, first)
-        rules = [stopping_rule(task, first.patience) for task in tasks]
-        histories = train_all(learner, rules, max_epochs=first.max_epochs, on_epoch=on_epoch)
-        for run, (model, network, task) in enumerate(zip(models, networks, tasks, strict=True)):
-            model._pseudo, model._weights = learner.propagated[run]
+        first, histories = models[0], []
+        at_once = first._at_once() if len({len(task.gold) for task in tasks}) == 1 else 1
+        for start in range(0, len(models), at_once):
+            some = slice(start, start + at_once)
+            learner = BilevelLearner(networks[some], tasks[some], first)
+            rules = [stopping_rule(task, first.patience) for task in tasks[some]]
+            histories += train_all(learner, rules, max_epochs=first.max_epochs, on_epoch=on_epoch)
+            for run, model in enumerate(models[some]):
+                model._pseudo, model._weights = learner.propagated[run]
+        for model, network, task in zip(models, networks, tasks, strict=True):
             epochs = first.fine_tune_epochs
             model.fine_tuning_ = fine_tune(network, task, first, epochs) if epochs else None
         return histories
+
+    def _at_once(self) -> int:
+        """How many runs to train in the same steps: more than fit into the cache would be slower than one."""
+        return max(1, _CACHE_BYTES // (4 * self.batch_size * self.hidden))
 
     def _final_distributions(self, network: MetaPNNetwork, task: Task) -> Tensor:
         if self.final != "pseudo":
