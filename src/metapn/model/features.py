@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +70,17 @@ class FeatureMatrix:
         assert self.sparse is not None
         return _stacked([self.sparse.transpose_product(p) for p in P])
 
+    def row_blocks(self, rows: int = 8192) -> Iterator[FeatureMatrix]:
+        """Blocks of consecutive rows, as views; a sparse matrix is one block, for it is small beside its product."""
+        if self.dense is None or self.shape[0] <= rows:
+            yield self
+            return
+        for start in range(0, self.shape[0], rows):
+            block = copy.copy(self)
+            block.source, block.dense = self.source[start : start + rows], self.dense[start : start + rows]
+            block.shape = (block.dense.shape[0], self.shape[1])
+            yield block
+
     def rows(self, nodes: npt.NDArray[np.int64]) -> FeatureMatrix:
         """Return the rows of these nodes as a matrix of their own, shape (len(nodes), f)."""
         return FeatureMatrix(self.source[nodes], dtype=self.dtype, device=self.device)
@@ -127,11 +140,12 @@ class FeatureScaling:
             return cls(kind == "rows", *identity)
         dense = X.toarray() if sparse.issparse(X) else X
         offset = dense.mean(axis=0, dtype=np.float64)
-        spread = dense.std(axis=0, dtype=np.float64)
+        # Row by row of blocks: in double precision a copy of X would be twice its size.
+        spread = np.sqrt(sum(np.square(block - offset).sum(axis=0) for block in _blocks(dense)) / len(dense))
         # A column whose spread is rounding noise carries nothing, however large its values.
         constant = spread <= 10 * np.finfo(dense.dtype).eps * np.abs(offset)
         factor = np.where(constant, 0.0, 1 / np.where(constant, 1.0, spread))
-        mean_norm = np.abs((dense - offset) * factor).sum(axis=1).mean()
+        mean_norm = sum(np.abs((block - offset) * factor).sum() for block in _blocks(dense)) / len(dense)
         factor /= mean_norm if mean_norm > 0 else 1.0
         return cls(False, offset, factor)
 
@@ -149,6 +163,11 @@ class FeatureScaling:
         # In the precision of X: in float32 a large X is not copied at twice its size, and in float64 a small
         # spread around a large mean (a time in seconds, say) is not lost.
         dense = X.toarray() if sparse.issparse(X) else X
-        shifted = (dense - self.offset.astype(dense.dtype)) * self.factor.astype(dense.dtype)
+        shifted = dense - self.offset.astype(dense.dtype)
+        shifted *= self.factor.astype(dense.dtype)
         result: FloatArray = shifted.astype(np.float32, copy=False)
         return result
+
+
+def _blocks(X: npt.NDArray[Any], rows: int = 8192) -> Iterator[npt.NDArray[Any]]:
+    return (X[start : start + rows] for start in range(0, len(X), rows))

@@ -32,20 +32,31 @@ def checked_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Featur
         # scikit-learn's own words, without the array that it prints in the middle of a sentence.
         words = re.sub(r"\n(?:array=.*\.\n(?=Reshape)|\[.*)", " ", str(error), flags=re.DOTALL).strip(". ")
         raise InputError(f"{words}; give numbers, a row for each node, with the columns of fit") from None
-    # Beyond the range of float32 a number is as good as infinite.
-    wrong = ~(np.abs(X.data if sparse.issparse(X) else X) <= np.finfo(np.float32).max)
-    if wrong.any():
-        if sparse.issparse(X):
-            place = int(np.flatnonzero(wrong)[0])
-            row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
-        else:
-            row, column = (int(i) for i in np.argwhere(wrong)[0])
-        kind = "NaN" if np.isnan(X[row, column]) else "infinity or a number beyond 3.4e38"
-        raise InputError(
-            f"Input X contains {kind} in row {row}, column {column}; fill or drop such values first "
-            "(sklearn.impute.SimpleImputer does it)"
-        )
+    if not _in_range(X.data if sparse.issparse(X) else X):
+        raise InputError(_first_wrong(X))
     return sparse.csr_array(X) if sparse.issparse(X) else X
+
+
+def _in_range(values: npt.NDArray[Any]) -> bool:
+    """Whether all are finite in single precision, found without a copy as large as they are."""
+    most = float(np.finfo(np.float32).max)
+    return values.size == 0 or bool(values.min() >= -most and values.max() <= most)
+
+
+def _first_wrong(X: Any) -> str:
+    """Say where the first value is that cannot be used, and what it is."""
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(invalid="ignore"):
+        place = int(np.flatnonzero(~(np.abs(values) <= np.finfo(np.float32).max))[0])
+    if sparse.issparse(X):
+        row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
+    else:
+        row, column = divmod(place, X.shape[1])
+    kind = "NaN" if np.isnan(X[row, column]) else "infinity or a number beyond 3.4e38"
+    return (
+        f"Input X contains {kind} in row {row}, column {column}; fill or drop such values first "
+        "(sklearn.impute.SimpleImputer does it)"
+    )
 
 
 def whole_graph(X: Any, y: Any, graph: Any, nodes: npt.ArrayLike) -> tuple[Features, npt.NDArray[Any]]:

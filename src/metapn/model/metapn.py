@@ -40,7 +40,9 @@ class MetaPNNetwork(Network):
 
     def probabilities(self, X: FeatureMatrix, T: SparseMatrix | None) -> Tensor:
         """softmax(f_θ(X)), then K steps of personalised PageRank where there is a graph; shape (n, c)."""
-        return self.spread(torch.softmax(self.transformer(X), dim=-1), T)
+        # By blocks: the hidden layer of all nodes at once may well be larger than X.
+        P = torch.cat([torch.softmax(self.transformer(block), dim=-1) for block in X.row_blocks()])
+        return self.spread(P, T)
 
     def spread(self, P: Tensor, T: SparseMatrix | None) -> Tensor:
         """K steps of personalised PageRank from P where there is a graph and the prediction wants it, (n, c)."""

@@ -31,8 +31,10 @@ def transition(
     """
     looped = sparse.csr_array(graph.adjacency + sparse.eye_array(graph.n_nodes, dtype=np.float32, format="csr"))
     scale = 1 / np.sqrt(looped.sum(axis=1, dtype=np.float64))
-    rows = np.repeat(scale, np.diff(looped.indptr))
-    looped.data = (looped.data * rows * scale[looped.indices]).astype(np.float64)
+    values = np.repeat(scale, np.diff(looped.indptr))
+    values *= looped.data
+    values *= scale[looped.indices]
+    looped.data = values
     return SparseMatrix(looped, symmetric=True, dtype=dtype, device=device)
 
 
