@@ -17,7 +17,8 @@ from metapn.experiments.cell import Cell
 from metapn.experiments.memory import peak_memory
 from metapn.experiments.observe import observe
 from metapn.graph import Graph, IntArray
-from metapn.model.estimator import GraphClassifier, fit_together
+from metapn.model.estimator import GraphClassifier
+from metapn.model.together import fit_together
 
 #: Seeds that are run in one go, by method; one where none is given.
 _BLOCK = {"metapn": 10, "static-lp": 10}

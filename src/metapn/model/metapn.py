@@ -13,6 +13,7 @@ from metapn.model.estimator import GraphClassifier
 from metapn.model.features import FeatureMatrix
 from metapn.model.fine_tuning import fine_tune
 from metapn.model.learner import BilevelLearner
+from metapn.model.memory import estimate_memory
 from metapn.model.network import Network, normalised
 from metapn.model.propagator import PROPAGATORS, Propagator
 from metapn.model.settings import flag, number, one_of, setting, whole
@@ -154,6 +155,8 @@ class MetaPN(GraphClassifier):
     balance: bool = setting(True, flag())
     fine_tune_epochs: int = setting(0, whole(0))
     final: str = setting("propagated", one_of(FINALS))
+
+    estimate_memory = staticmethod(estimate_memory)
 
     def _network(self, n_features: int, n_classes: int, generator: torch.Generator) -> MetaPNNetwork:
         transformer = Transformer(n_features, self.hidden, n_classes, dropout=self.dropout, generator=generator)

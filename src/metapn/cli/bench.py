@@ -1,0 +1,131 @@
+"""`metapn bench`: what is fast, as ratios that were measured in one run on this machine."""
+
+from __future__ import annotations
+
+import enum
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from metapn.cli.console import console, progress
+from metapn.cli.options import Json, Quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from metapn.bench.measure import Measure
+
+
+class Part(enum.StrEnum):
+    """What can be measured by itself."""
+
+    EPOCH = "epoch"
+    RUN = "run"
+    THROUGHPUT = "throughput"
+    BANDWIDTH = "bandwidth"
+    GROWTH = "growth"
+    START = "start"
+
+
+def bench(
+    parts: Annotated[list[Part] | None, typer.Argument(help="What to measure; all by default.")] = None,
+    datasets: Annotated[str, typer.Option(help="Comma-separated, for epoch, run and throughput.")] = "cora_ml",
+    runs: Annotated[int, typer.Option(min=2, help="Runs of run and throughput.")] = 20,
+    edges: Annotated[int, typer.Option(min=10_000, help="Largest graph of growth.")] = 1_000_000,
+    threads: Annotated[int, typer.Option(min=1, help="Cores to use.")] = 2,
+    published: Annotated[
+        str | None, typer.Option(help="Seconds of a run of the authors' code, such as cora_ml=26,citeseer=20.")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure on this machine what docs/performance.md says of another; nothing else should be running.
+
+    Example: [bold]metapn bench epoch start --datasets cora_ml,pubmed[/bold]
+    """
+    names = [name.strip() for name in datasets.split(",")]
+    work = _work(parts or list(Part), names, runs, edges, threads, _seconds(published))
+    measures: list[Measure] = []
+    with progress("measuring", quiet=quiet) as advance:
+        for done, action in enumerate(work):
+            advance(done, len(work))
+            measures += action()
+    if as_json:
+        typer.echo(json.dumps([measure.as_dict() for measure in measures]))
+    else:
+        _show(measures)
+
+
+def _work(
+    parts: list[Part], names: list[str], runs: int, edges: int, threads: int, published: dict[str, float]
+) -> list[Callable[[], list[Measure]]]:
+    """Make one action of each measurement."""
+    from metapn.bench.bandwidth import bandwidth_share
+    from metapn.bench.epoch import epoch_ratio
+    from metapn.bench.growth import growth
+    from metapn.bench.runs import throughput, whole_run
+    from metapn.bench.start import start_time
+
+    work: list[Callable[[], list[Measure]]] = []
+    for name in names:
+        if Part.EPOCH in parts:
+            work.append(partial(_each, epoch_ratio, [(name, 1), (name, 4)]))
+        if Part.RUN in parts:
+            work.append(partial(_each, whole_run, [(name, range(runs), threads, published.get(name))]))
+        if Part.THROUGHPUT in parts:
+            work.append(partial(_each, throughput, [(name, runs, threads)]))
+    if Part.BANDWIDTH in parts:
+        work.append(lambda: [bandwidth_share("arxiv-like", threads=threads)])
+    if Part.GROWTH in parts:
+        work.append(lambda: growth([size for size in _SIZES if size <= edges], threads=threads))
+    if Part.START in parts:
+        work.append(lambda: [start_time()])
+    return work
+
+
+def _each(measure: Callable[..., Measure], arguments: list[tuple[Any, ...]]) -> list[Measure]:
+    return [measure(*each) for each in arguments]
+
+
+_SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000, 3_162_278, 10_000_000)
+
+
+def _seconds(published: str | None) -> dict[str, float]:
+    from metapn.errors import InputError
+
+    try:
+        pairs = [pair.split("=") for pair in published.split(",")] if published else []
+        return {name.strip(): float(value) for name, value in pairs}
+    except ValueError:
+        raise InputError(
+            f"--published {published} cannot be read; give seconds of a run by data set, such as cora_ml=26"
+        ) from None
+
+
+def _show(measures: list[Measure]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    for column in ("ratio", "measured", "aim", ""):
+        table.add_column(column, justify="left" if column == "ratio" else "right")
+    for measure in measures:
+        aim = "" if measure.bound is None else f"{'at most' if measure.at_most else 'at least'} {measure.bound:g}"
+        verdict = {None: "", True: "holds", False: "missed"}[measure.holds]
+        table.add_row(measure.what, f"{measure.value:.2f}", aim, verdict)
+    out = console()
+    out.print(table)
+    for measure in measures:
+        if "fits" not in measure.details:
+            figures = ", ".join(
+                f"{key} {value:.4g}" for key, value in measure.details.items() if isinstance(value, float)
+            )
+            out.print(f"{measure.name}: {figures}" if figures else "", style="dim")
+            continue
+        for fit in measure.details["fits"]:
+            out.print(
+                f"{fit['edges']:>12,} edges: {fit['seconds']:8.2f} s, {fit['epochs']} epochs, "
+                f"{fit['peak'] / 1e6:8,.0f} MB at the most, estimated {fit['estimate'] / 1e6:8,.0f} MB",
+                style="dim",
+            )
