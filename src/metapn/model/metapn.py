@@ -91,7 +91,7 @@ class MetaPN(GraphClassifier):
     meta_gradient : {"exact", "finite_difference"}
         How the outer gradient is taken, see `metapn.model.bilevel`.
     balance : bool
-        Whether each gold label sends out the same mass, see `metapn.model.learner.balanced`.
+        Whether each gold label sends out the same mass, see `metapn.model.batches.balance`.
     fine_tune_epochs : int
         Steps on the gold labels alone after training (the paper's last step; the published code has none).
     final : {"propagated", "transformer", "pseudo"}
