@@ -226,3 +226,75 @@ def test_a_member_predicts_as_its_network_will(made):
     m.learner.retire([0, 1])
     for network, task, p in zip(m.networks, m.tasks, predicted, strict=True):
         torch.testing.assert_close(network.probabilities(task.X, task.T), p)
+
+
+SETTINGS = [
+    {},
+    {"propagator": "paper", "l2": 0.1},
+    {"propagator": "static"},
+    {"meta_gradient": "finite_difference", "balance": False},
+]
+
+
+def assert_same_run(together, place, single, tolerance=1e-4):
+    """The run at a place of one learner has the weights that another learner gives it alone."""
+    for ours, theirs in zip(together.members[place].weights(), single.members[0].weights(), strict=True):
+        assert_near(ours, theirs, tolerance)
+    assert float((together.members[place].predict() - single.members[0].predict()).abs().max()) < tolerance
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("changes", SETTINGS, ids=str)
+def test_many_runs_at_once_are_each_alone(small, made, form, changes):
+    together = made(0, 5, 8, X=form(small.X), **changes).learner
+    singles = [made(seed, X=form(small.X), **changes).learner for seed in (0, 5, 8)]
+    for _ in range(5):
+        losses = together.epoch()
+        assert losses == pytest.approx([single.epoch()[0] for single in singles], rel=1e-5)
+    for place, single in enumerate(singles):
+        assert_same_run(together, place, single)
+    distance = (together.members[0].predict() - together.members[1].predict()).abs().max()
+    assert float(distance) > 0.1
+
+
+@pytest.mark.parametrize("changes", SETTINGS, ids=str)
+def test_a_run_that_retires_keeps_its_weights_and_the_others_go_on_unchanged(made, changes):
+    m, singles = made(0, 5, 8, **changes), [made(seed, **changes) for seed in (0, 5, 8)]
+    learner, lengths = m.learner, (6, 3, 4)
+    for epoch in range(1, 7):
+        learner.epoch()
+        going = [run for run in range(3) if lengths[run] >= epoch]
+        assert learner.runs == going
+        for place, run in enumerate(going):
+            singles[run].learner.epoch()
+            assert_same_run(learner, place, singles[run].learner)
+        ended = [place for place, run in enumerate(going) if lengths[run] == epoch]
+        kept = [copies(member.weights()) for member in learner.members if member.place not in ended]
+        learner.retire(ended)
+        for member, weights in zip(learner.members, kept, strict=False):
+            assert all(torch.equal(a, b) for a, b in zip(member.weights(), weights, strict=True))
+    for run, single in enumerate(singles):
+        single.learner.retire([0])
+        for ours, theirs in zip(m.networks[run].parameters(), single.networks[0].parameters(), strict=True):
+            assert_near(ours.detach(), theirs.detach(), 1e-4)
+        for ours, theirs in zip(learner.propagated[run], single.learner.propagated[0], strict=True):
+            assert_near(ours, theirs, 1e-4)
+
+
+def test_what_a_run_leaves_behind_belongs_to_its_network(made):
+    m = made(0, 5)
+    m.learner.epoch()
+    m.learner.retire([1])
+    frozen = copies(m.networks[1].parameters())
+    m.learner.epoch()
+    m.learner.retire([0])
+    assert all(torch.equal(a, b) for a, b in zip(frozen, m.networks[1].parameters(), strict=True))
+    for run, network in enumerate(m.networks):
+        pseudo, weights = m.learner.propagated[run]
+        assert pseudo.shape == (120, 3)
+        assert weights.shape == (120, 4)
+        for batch in m.learner.batches:
+            labels, hops = pseudo[batch.nodes], weights[batch.nodes]
+            if run == 0:  # the batches have kept this run alone
+                torch.testing.assert_close(labels, network.propagator(batch.stack[0]).T.detach())
+                torch.testing.assert_close(hops, network.propagator.hop_weights(batch.stack[0]).T.detach())
