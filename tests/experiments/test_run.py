@@ -5,6 +5,7 @@ from metapn import InputError, datasets
 from metapn.experiments.cell import Cell
 from metapn.experiments.run import run
 from metapn.experiments.runner import run_all
+from metapn.model.estimator import GraphClassifier
 
 CELL = Cell("sbm-300", shot=3, settings={"max_epochs": 10})
 
@@ -23,27 +24,31 @@ def test_outcomes_are_the_same_in_processes_and_in_one():
 
 
 @pytest.mark.parametrize("protocol", ["paper", "no-validation"])
-def test_the_method_sees_no_label_that_the_protocol_hides(monkeypatch, protocol):
-    """Spy on fit: y holds the shots alone, and validation nodes are given in the paper's protocol only."""
-    from metapn import MetaPN
+@pytest.mark.parametrize("name", ["metapn", "mlp"])
+def test_the_method_sees_no_label_that_the_protocol_hides(monkeypatch, protocol, name):
+    """Spy on the tasks: each run's gold labels are its shots alone, and only the paper's protocol has validation."""
+    seen = []
+    task = GraphClassifier._task
 
-    seen = {}
-    fit = MetaPN.fit
+    def spy(self, shared, codes, validation):
+        seen.append((self.random_state, task(self, shared, codes, validation)))
+        return seen[-1][1]
 
-    def spy(self, X, y, graph=None, **more):
-        seen.update(y=y, validation=more["validation"])
-        return fit(self, X, y, graph, **more)
-
-    monkeypatch.setattr(MetaPN, "fit", spy)
-    run(Cell("sbm-300", shot=3, protocol=protocol, settings={"max_epochs": 2}), [0])
+    monkeypatch.setattr(GraphClassifier, "_task", spy)
+    run(Cell("sbm-300", name, shot=3, protocol=protocol, settings={"max_epochs": 2}), [4, 0])
     graph = datasets.load("sbm-300")
-    split = datasets.split(graph, 3, 0)
-    assert set(np.flatnonzero(seen["y"] >= 0)) == set(split.train)
-    if protocol == "paper":
-        np.testing.assert_array_equal(seen["validation"][0], split.stopping)
-        assert not set(split.stopping) & set(split.test)
-    else:
-        assert seen["validation"] is None
+    assert [seed for seed, _ in seen] == [4, 0]
+    for seed, given in seen:
+        split = datasets.split(graph, 3, seed)
+        assert given.gold.tolist() == sorted(split.train.tolist())
+        np.testing.assert_array_equal(given.gold_labels, graph.labels[given.gold])
+        if protocol == "paper":
+            np.testing.assert_array_equal(given.validation, split.stopping)
+            np.testing.assert_array_equal(given.validation_labels, graph.labels[split.stopping])
+            assert not set(split.stopping) & set(split.test)
+        else:
+            assert given.validation is None
+            assert given.validation_labels is None
 
 
 def test_an_unknown_protocol_is_refused():

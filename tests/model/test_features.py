@@ -108,3 +108,27 @@ def test_a_small_spread_around_a_large_mean_counts_in_double_precision():
     assert scaled.dtype == np.float32
     constant = np.full((4, 1), 0.1, np.float32)
     assert not FeatureScaling.fit(constant, "columns").transform(constant).any()
+
+
+@pytest.mark.parametrize("n_runs", [1, 3])
+def test_products_of_several_runs_are_those_of_each(rows, wrap, n_runs):
+    X, dense = FeatureMatrix(wrap(rows), dtype=torch.float64), torch.from_numpy(rows)
+    generator = torch.Generator().manual_seed(0)
+    W = torch.rand(n_runs, 7, 3, dtype=torch.float64, generator=generator)
+    P = torch.rand(n_runs, 12, 3, dtype=torch.float64, generator=generator)
+    torch.testing.assert_close(X.products(W), dense @ W)
+    torch.testing.assert_close(X.transpose_products(P), dense.T @ P)
+
+
+@pytest.mark.parametrize("size", [1, 5, 12, 100])
+def test_row_blocks_are_the_rows_in_order(rows, wrap, size):
+    X = FeatureMatrix(wrap(rows), dtype=torch.float64)
+    blocks = list(X.row_blocks(size))
+    parts = [block @ torch.eye(7, dtype=torch.float64) for block in blocks]
+    assert [len(part) for part in parts] == [block.shape[0] for block in blocks]
+    torch.testing.assert_close(torch.cat(parts), torch.from_numpy(rows))
+    if wrap is np.asarray:
+        assert max(len(part) for part in parts) <= size
+        assert all(np.shares_memory(block.source, X.source) for block in blocks)
+    else:
+        assert len(blocks) == 1

@@ -10,7 +10,7 @@ import torch
 from scipy import sparse
 
 from metapn import Graph, MetaPN
-from metapn.propagation.hops import hop_stack, one_hot, personalised_pagerank, transition
+from metapn.propagation.hops import hops, one_hot, personalised_pagerank, transition
 
 QUICK = {"max_epochs": 12, "random_state": 0, "hidden": 16}
 ARRAYS = ("label_distributions_", "pseudo_labels_", "hop_weights_", "transduction_", "reached_")
@@ -231,7 +231,7 @@ def test_hop_weights_and_pseudo_labels_belong_together(small, kind):
     model = fitted(small, propagator=kind, n_hops=4, balance=False)
     gold = torch.from_numpy(np.flatnonzero(small.y >= 0))
     Y0 = one_hot(gold, torch.from_numpy(small.y)[gold], 120, 3)
-    stack = hop_stack(transition(small.graph), Y0, 4).numpy()
+    stack = torch.stack(list(hops(transition(small.graph), Y0, 4)), dim=1).numpy()
     assert model.hop_weights_.shape == (120, 5)
     assert model.pseudo_labels_ == pytest.approx(np.einsum("nk,nkc->nc", model.hop_weights_, stack), abs=1e-5)
     if kind == "static":

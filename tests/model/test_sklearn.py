@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from metapn import Graph, InputError, MetaPN, datasets
 from metapn.model.estimator import GraphClassifier
+from metapn.model.features import FeatureScaling
 
 # Each check of scikit-learn's that cannot pass: what it does, and what MetaPN must answer.
 EXPECTED_FAILURES = {
@@ -84,13 +85,13 @@ def test_settings_go_by_name_alone():
 
 @pytest.fixture
 def seen(monkeypatch):
-    """What each fit is given to learn from: whole graph, features, label codes."""
+    """What each fit is given to learn from: whole graph, features as they are learned from, label codes."""
     calls = []
     task = GraphClassifier._task
 
-    def spy(self, graph, features, codes, validation):
-        calls.append((graph, features, codes))
-        return task(self, graph, features, codes, validation)
+    def spy(self, shared, codes, validation):
+        calls.append((shared.graph, shared.X.source, codes))
+        return task(self, shared, codes, validation)
 
     monkeypatch.setattr(GraphClassifier, "_task", spy)
     return calls
@@ -106,7 +107,8 @@ def assert_whole(call, graph, train, y):
     """A fit saw all nodes, all edges and all features, and no label but those of the training rows."""
     its_graph, features, codes = call
     assert (its_graph.adjacency != graph.adjacency).nnz == 0
-    assert np.array_equal(features, graph.features)
+    everything = graph.features
+    assert np.array_equal(features, FeatureScaling.fit(everything, "auto").transform(everything))
     expected = np.full(graph.n_nodes, -1)
     expected[train] = y[train]
     assert np.array_equal(codes, expected)

@@ -3,10 +3,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from metapn.model.training import EarlyStopping, History, KeepLast, Settled, stopping_rule, train
+from metapn.model.training import EarlyStopping, History, KeepLast, Learner, Settled, stopping_rule, train, train_all
 
 
-class Counter:
+class Counter(Learner):
     """A learner with one weight, the number of its epochs, changed in place; `script` tells what it predicts then."""
 
     def __init__(self, script=lambda epoch: torch.eye(2)):
@@ -130,6 +130,70 @@ def test_what_has_not_learned_its_gold_labels_is_not_settled():
     history = train(Counter(script), rule, max_epochs=100)
     assert history.changed == [1, 0, 0.25, 0]
     assert len(history.loss) == 40
+
+
+def test_predicting_by_other_weights_leaves_the_learners_own():
+    learner = Counter(lambda weight: torch.full((1, 2), weight))
+    learner.epoch()
+    assert learner.predict_with([torch.tensor([7.0])]).tolist() == [[7, 7]]
+    assert learner.weight.tolist() == [1]
+    assert learner.predict().tolist() == [[1, 1]]
+
+
+class Together:
+    """Several counters as a group; keeps what it was told to retire, with the weights they ended with."""
+
+    def __init__(self, counters):
+        self.members, self.retired = list(counters), []
+
+    def epoch(self):
+        return [member.epoch() for member in self.members]
+
+    def retire(self, places):
+        self.retired.append([(self.members[place], self.members[place].weight.item()) for place in places])
+        self.members = [member for place, member in enumerate(self.members) if place not in places]
+
+
+class StopAt:
+    """Stop after so many epochs, and keep a weight of its own."""
+
+    def __init__(self, epochs):
+        self.epochs = epochs
+
+    def update(self, member, history):
+        assert member.weight.item() == len(history.loss)  # the member of this very run
+        return len(history.loss) == self.epochs
+
+    def finish(self, member, history):
+        member.weights()[0].fill_(100 + self.epochs)
+        history.best_epoch = self.epochs
+
+
+def test_of_several_runs_each_stops_by_its_own_rule_and_retires_with_its_final_weights():
+    counters = [Counter() for _ in range(5)]
+    group, calls = Together(counters), []
+    lengths = [3, 1, 99, 3, 4]
+    histories = train_all(
+        group, [StopAt(n) for n in lengths], max_epochs=6, on_epoch=lambda done, most: calls.append((done, most))
+    )
+    assert [len(history.loss) for history in histories] == [3, 1, 6, 3, 4]
+    assert [history.best_epoch for history in histories] == lengths
+    assert all(history.loss == [1 / t for t in range(1, len(history.loss) + 1)] for history in histories)
+    one, two, three, four, five = counters
+    assert group.retired == [[(two, 101)], [(one, 103), (four, 103)], [(five, 104)], [(three, 199)]]
+    assert calls == [(t, 6) for t in range(1, 7)]
+    assert all(history.seconds > 0 for history in histories)
+
+
+def test_training_ends_with_the_last_run():
+    calls = []
+    train_all(
+        Together([Counter(), Counter()]),
+        [StopAt(2), StopAt(3)],
+        max_epochs=50,
+        on_epoch=lambda done, most: calls.append(done),
+    )
+    assert calls == [1, 2, 3]
 
 
 def test_max_epochs_ends_what_never_settles():

@@ -37,14 +37,31 @@ def test_transition_is_the_normalised_adjacency_with_loops(graph):
 
 @settings(max_examples=25, deadline=None)
 @given(graphs(), st.integers(1, 5), st.integers(0, 2**31))
-def test_the_hop_stack_holds_the_powers_of_the_transition(graph, n_hops, seed):
+def test_hops_are_the_powers_of_the_transition(graph, n_hops, seed):
     Y0 = torch.from_numpy(np.random.default_rng(seed).random((graph.n_nodes, 3)))
-    T, dense = transition(graph, dtype=DOUBLE), dense_transition(graph)
-    stack = hop_stack(T, Y0, n_hops)
-    assert stack.shape == (graph.n_nodes, n_hops + 1, 3)
-    for k in range(n_hops + 1):
-        torch.testing.assert_close(stack[:, k], torch.linalg.matrix_power(dense, k) @ Y0, rtol=1e-5, atol=1e-7)
-    assert torch.equal(torch.stack(list(hops(T, Y0, n_hops)), dim=1), stack)
+    found = list(hops(transition(graph, dtype=DOUBLE), Y0, n_hops))
+    assert len(found) == n_hops + 1
+    for k, hop in enumerate(found):
+        expected = torch.linalg.matrix_power(dense_transition(graph), k) @ Y0
+        torch.testing.assert_close(hop, expected, rtol=1e-5, atol=1e-7)
+
+
+@settings(max_examples=25, deadline=None)
+@given(graphs(), st.integers(1, 3), st.integers(1, 4), st.integers(0, 2**31))
+def test_the_blocks_of_the_stack_hold_the_hops_of_each_run(graph, n_runs, n_hops, seed):
+    random = np.random.default_rng(seed)
+    Y0 = torch.from_numpy(random.random((n_runs, graph.n_nodes, 2)))
+    # Blocks as they come: some nodes in none, in any order, and a block may be empty.
+    places = random.integers(0, 4, graph.n_nodes)
+    blocks = [torch.from_numpy(random.permutation(np.flatnonzero(places == b))) for b in range(3)]
+    T = transition(graph, dtype=DOUBLE)
+    stacks = hop_blocks(T, Y0, n_hops, blocks)
+    assert len(stacks) == 3
+    for stack, nodes in zip(stacks, blocks, strict=True):
+        assert stack.shape == (n_runs, 2, n_hops + 1, len(nodes))
+        for run, own in enumerate(Y0):
+            expected = torch.stack([hop[nodes].T for hop in hops(T, own, n_hops)], dim=1)
+            torch.testing.assert_close(stack[run], expected)
 
 
 @settings(max_examples=12, deadline=None)
@@ -98,9 +115,9 @@ def test_a_constraint_has_the_last_word_on_each_step():
 def test_an_isolated_node_keeps_its_own_value():
     graph = Graph.from_edges([(0, 1)], 4)
     Y0 = torch.tensor([[1.0, 0], [0, 0], [0, 1], [0, 0]])
-    stack = hop_stack(transition(graph), Y0, 6)
-    assert torch.equal(stack[2], torch.tensor([[0.0, 1]] * 7))
-    assert torch.equal(stack[3], torch.zeros(7, 2))
+    found = torch.stack(list(hops(transition(graph), Y0, 6)))
+    assert torch.equal(found[:, 2], torch.tensor([[0.0, 1]] * 7))
+    assert torch.equal(found[:, 3], torch.zeros(7, 2))
     Z = torch.rand(4, 3, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(personalised_pagerank(transition(graph), Z, 0.1, 8)[2:], Z[2:])
 

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from metapn.propagation import operator
 from metapn.propagation.operator import SparseMatrix
 
 
@@ -19,28 +20,42 @@ def matrices(draw, square=False):
     return sparse.csr_array(dense)
 
 
-@pytest.fixture(params=["native", "scipy"])
+@pytest.fixture(params=["bags", "csr", "scipy"])
 def engine(request, monkeypatch):
-    """Either kernel: torch's (MKL), or scipy's as where torch comes without MKL."""
+    """Each kernel: FBGEMM's sum of bags, torch's CSR product (MKL), and scipy's where torch comes without either."""
+    if request.param == "bags" and not operator._HAS_BAGS:
+        pytest.skip("this torch has no FBGEMM")
+    if request.param == "csr" and not torch.backends.mkl.is_available():
+        pytest.skip("this torch has no MKL")
+    if request.param != "bags":
+        monkeypatch.setattr(operator, "_HAS_BAGS", False)
     if request.param == "scipy":
         monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: False)
-    elif not torch.backends.mkl.is_available():
-        pytest.skip("this torch has no MKL")
     return request.param
 
 
+def kernel_of(M, dense):
+    """Which kernel a product takes."""
+    if M._forward._sums_bags(dense):
+        return "bags"
+    return "scipy" if M._forward.torch is None else "csr"
+
+
 def check_against_autograd(matrix, M, dtype, tolerance, seed=0):
+    """A narrow product and one that is wide enough for bags, forward and backward, against the dense matrix."""
     generator = torch.Generator().manual_seed(seed)
     dense = torch.from_numpy(matrix.toarray()).to(dtype)
-    W = torch.randn(matrix.shape[1], 4, generator=generator, dtype=dtype, requires_grad=True)
-    P = torch.randn(matrix.shape[0], 4, generator=generator, dtype=dtype)
-    product = M @ W
-    assert product.dtype == dtype
-    torch.testing.assert_close(product, dense @ W, rtol=tolerance, atol=tolerance)
-    (ours,) = torch.autograd.grad(product, W, P)
-    (theirs,) = torch.autograd.grad(dense @ W, W, P)
-    torch.testing.assert_close(ours, theirs, rtol=tolerance, atol=tolerance)
-    torch.testing.assert_close(M.transpose_product(P), dense.T @ P, rtol=tolerance, atol=tolerance)
+    for width in (4, 9):
+        W = torch.randn(matrix.shape[1], width, generator=generator, dtype=dtype, requires_grad=True)
+        P = torch.randn(matrix.shape[0], width, generator=generator, dtype=dtype)
+        product = M @ W
+        assert product.dtype == dtype
+        torch.testing.assert_close(product, dense @ W, rtol=tolerance, atol=tolerance)
+        assert torch.equal(M.product(W.detach()), product)
+        (ours,) = torch.autograd.grad(product, W, P)
+        (theirs,) = torch.autograd.grad(dense @ W, W, P)
+        torch.testing.assert_close(ours, theirs, rtol=tolerance, atol=tolerance)
+        torch.testing.assert_close(M.transpose_product(P), dense.T @ P, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-12), (torch.float32, 1e-5)])
@@ -92,18 +107,23 @@ def test_a_matrix_without_entries_gives_zeros(engine):
 
 def test_a_slice_or_a_transpose_can_be_multiplied(engine):
     matrix = sparse.csr_array(np.arange(6.0).reshape(2, 3))
-    W = torch.arange(12.0).reshape(4, 3)
+    W = torch.arange(54.0).reshape(18, 3)
     expected = torch.from_numpy(matrix.toarray()).float() @ W.T
     assert torch.equal(SparseMatrix(matrix) @ W.T, expected)
     assert torch.equal(SparseMatrix(matrix) @ W.T[:, ::2], expected[:, ::2])
 
 
-def test_both_kernels_agree(monkeypatch):
+def test_all_kernels_agree(engine):
     matrix = sparse.random_array((60, 40), density=0.1, format="csr", rng=np.random.default_rng(0))
-    native = SparseMatrix(matrix)
-    monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: False)
-    fallback = SparseMatrix(matrix)
-    assert not fallback._forward.native
-    W, P = torch.rand(40, 5), torch.rand(60, 5)
-    torch.testing.assert_close(native @ W, fallback @ W)
-    torch.testing.assert_close(native.transpose_product(P), fallback.transpose_product(P))
+    generator = torch.Generator().manual_seed(0)
+    W, P = torch.rand(40, 9, generator=generator), torch.rand(60, 9, generator=generator)
+    M = SparseMatrix(matrix)
+    assert kernel_of(M, W) == engine
+    torch.testing.assert_close(M @ W, torch.from_numpy(matrix @ W.double().numpy()).float())
+    torch.testing.assert_close(M.transpose_product(P), torch.from_numpy(matrix.T @ P.double().numpy()).float())
+
+
+def test_narrow_and_double_products_do_without_bags():
+    M = SparseMatrix(sparse.csr_array(np.eye(3)))
+    for dense in (torch.ones(3, 7), torch.ones(3, 9, dtype=torch.float64)):
+        assert kernel_of(M, dense) != "bags"

@@ -91,7 +91,7 @@ class MetaPN(GraphClassifier):
     meta_gradient : {"exact", "finite_difference"}
         How the outer gradient is taken, see `metapn.model.bilevel`.
     balance : bool
-        Whether each gold label sends out the same mass, see `metapn.model.learner.balanced`.
+        Whether each gold label sends out the same mass, see `metapn.model.batches.balance`.
     fine_tune_epochs : int
         Steps on the gold labels alone after training (the paper's last step; the published code has none).
     final : {"propagated", "transformer", "pseudo"}
@@ -175,7 +175,9 @@ class MetaPN(GraphClassifier):
         on_epoch: OnEpoch | None,
     ) -> list[History]:
         first, histories = models[0], []
-        at_once = first._at_once() if len({len(task.gold) for task in tasks}) == 1 else 1
+        # Only arrays of one shape can be stacked; with a share of the nodes labelled a run may lack a rare class.
+        alike = len({(len(task.gold), task.n_classes) for task in tasks}) == 1
+        at_once = first._at_once() if alike else 1
         for start in range(0, len(models), at_once):
             some = slice(start, start + at_once)
             learner = BilevelLearner(networks[some], tasks[some], first)
