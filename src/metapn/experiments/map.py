@@ -16,7 +16,7 @@ from metapn.experiments.run import fitted, load
 SEED = 0
 
 
-def draw_map(cell: Cell, folder: Path) -> None:
+def draw_map(cell: Cell, folder: Path, *, threads: int = 1) -> None:
     """Write ``map-<dataset>-<method>.npz``, unless it is there already with the same settings.
 
     Members are ``places`` (n, 2), ``labels`` (n,), the ``accuracy`` of the fit on its test nodes, and the
@@ -29,7 +29,7 @@ def draw_map(cell: Cell, folder: Path) -> None:
             if str(before["cell"]) == signature:
                 return
     graph = load(cell.dataset)
-    (model,), (split,), _ = fitted(cell, graph, [SEED])
+    (model,), (split,), _ = fitted(cell, graph, [SEED], threads=threads)
     hidden = model.embed(graph.features, graph)
     # One thread: the sums of several would be added in an order that changes from run to run.
     with threadpool_limits(limits=1):

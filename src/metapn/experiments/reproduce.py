@@ -142,7 +142,7 @@ def reproduce(
         for state in fill(folder, chain(*planned.values()), request.n_runs, jobs=jobs, threads=threads):
             on_progress(state)
         for cell in maps:
-            draw_map(cell, folder)
+            draw_map(cell, folder, threads=threads)
         environment.end(folder)
         records: dict[CellKey, list[Record]] = {}
         for run in ledger.read(folder):
@@ -201,6 +201,7 @@ def record(cell: Cell, outcome: Outcome) -> Record:
         megabytes=round(outcome.megabytes, 1),
         version=__version__,
         observations=outcome.observations,
+        validation=None if outcome.validation is None else round(outcome.validation, 6),
     )
 
 
