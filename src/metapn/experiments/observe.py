@@ -12,7 +12,7 @@ from metapn.model.estimator import GraphClassifier
 from metapn.model.training import History
 
 BINS = 15
-POINTS = 100
+POINTS = 40
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -75,7 +75,7 @@ def calibration(confidence: Floats, right: npt.NDArray[np.bool_]) -> dict[str, l
 
 
 def curve(history: History) -> dict[str, list[Any]] | None:
-    """Accuracy and loss on the validation nodes, at most 100 epochs of them; None if there were no such nodes."""
+    """Accuracy and loss on the validation nodes, at most 40 epochs of them; None if there were no such nodes."""
     n_epochs = len(history.validation_accuracy)
     if n_epochs == 0:
         return None

@@ -78,7 +78,7 @@ def run_blocks(
         return
     before = set(multiprocessing.active_children())
     # Spawned, not forked: a fork would inherit torch's thread pool in an unknown state.
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_start_worker)
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=start_worker)
     try:
         with _ctrl_c_waits():
             running = {pool.submit(run, block.cell, block.seeds, threads=threads): block for block in wanted}
@@ -110,7 +110,7 @@ def _ctrl_c_waits() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_worker() -> None:
+def start_worker() -> None:
     """Leave Ctrl-C to the parent, and do not outlive it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
