@@ -57,7 +57,8 @@ def reproduce(
     """
     from metapn.experiments.cell import PROTOCOLS
     from metapn.experiments.plan import ARTEFACTS
-    from metapn.experiments.reproduce import Request, look_up, reproduce
+    from metapn.experiments.reproduce import reproduce
+    from metapn.experiments.request import Request, look_up
 
     request = Request(
         artefacts=tuple(ARTEFACTS) if what is What.ALL else (what.value,),

@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import os
 import platform
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from metapn.data.files import whole_file
+from metapn.experiments.json_file import read_object, write_object
 
 FILE = "environment.json"
 
 
-def begin(folder: Path, command: str) -> None:
-    """Write that a command has begun to fill a folder.
+@contextmanager
+def noted(folder: Path, command: str) -> Iterator[None]:
+    """Note in a folder that a command computes something for it, and in the end that it is done.
 
     A command that is run again goes on with the old start. Of several different ones that fill the same
-    folder, ``command`` has a line each.
+    folder, ``command`` has a line each. Versions and machine are those of the last; where others have
+    computed before it, these are in the list ``earlier``.
     """
     file = folder / FILE
-    before: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    commands = dict.fromkeys([*before.get("command", "").splitlines(), command])
-    started = before.get("started", _now())
-    _write(file, {"command": "\n".join(commands), **describe(), "started": started, "finished": None})
-
-
-def end(folder: Path) -> None:
-    """Write that the command is done."""
-    file = folder / FILE
-    _write(file, json.loads(file.read_text(encoding="utf-8")) | {"finished": _now()})
+    before, now = read_object(file), describe()
+    then = {name: before[name] for name in now if name in before}
+    earlier = [each for each in [*before.get("earlier", []), then] if each and each != now]
+    content = {
+        "command": "\n".join(dict.fromkeys([*before.get("command", "").splitlines(), command])),
+        **now,
+        "started": before.get("started", _now()),
+        "finished": None,
+        **({"earlier": earlier} if earlier else {}),
+    }
+    write_object(file, content)
+    yield
+    write_object(file, content | {"finished": _now()})
 
 
 def describe() -> dict[str, Any]:
@@ -75,8 +81,3 @@ def _memory_gb() -> float:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _write(file: Path, content: dict[str, Any]) -> None:
-    with whole_file(file) as handle:
-        handle.write((json.dumps(content, indent=1) + "\n").encode())

@@ -68,6 +68,9 @@ class Record:
         Of metapn.
     observations : dict
         See `metapn.experiments.observe`.
+    validation : float or None
+        Accuracy on the early-stopping nodes at the epoch that was kept, where there were any. Settings may be
+        chosen by this, and by nothing else that is in a line.
     """
 
     dataset: str
@@ -84,6 +87,7 @@ class Record:
     megabytes: float
     version: str
     observations: dict[str, Any] = field(repr=False)
+    validation: float | None = None
 
     @property
     def key(self) -> CellKey:
@@ -92,6 +96,8 @@ class Record:
 
 
 _FIELDS = {item.name for item in fields(Record)}
+#: A line without it is from before it was kept.
+_LATER = {"validation"}
 
 
 def read(folder: str | Path) -> list[Record]:
@@ -154,7 +160,7 @@ def _parse(line: bytes, place: str) -> Record:
         content = json.loads(line)
     except ValueError:
         content = None
-    if not isinstance(content, dict) or set(content) != _FIELDS:
+    if not isinstance(content, dict) or set(content) | _LATER != _FIELDS:
         raise InputError(f"{place} is damaged: it does not hold a run; remove the line, and its run is made again")
     return Record(**content)
 

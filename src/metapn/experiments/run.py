@@ -20,8 +20,9 @@ from metapn.graph import Graph, IntArray
 from metapn.model.estimator import GraphClassifier
 from metapn.model.together import fit_together
 
-#: Seeds that are run in one go, by method; one where none is given.
-_BLOCK = {"metapn": 10, "static-lp": 10}
+#: Seeds that are run in one go, by method; one where none is given. Meta-PN trains four in the same steps: more
+#: would bring nothing, and leave the other processes of a short command without work.
+_BLOCK = {"metapn": 4, "static-lp": 4}
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,9 @@ def block_size(name: str) -> int:
 
 
 def run(cell: Cell, seeds: Sequence[int], *, threads: int = 1) -> list[Outcome]:
-    """Draw the split of each seed, fit all of them together, and score the test nodes of each.
-
-    One thread, whatever the machine: the order in which a sum is taken, and so its last bit, depends on
-    the number of threads.
-    """
-    torch.set_num_threads(threads)
+    """Draw the split of each seed, fit all of them together, and score the test nodes of each."""
     graph = load(cell.dataset)
-    models, splits, megabytes = fitted(cell, graph, seeds)
+    models, splits, megabytes = fitted(cell, graph, seeds, threads=threads)
     return [
         _outcome(seed, model, split, graph, megabytes)
         for seed, model, split in zip(seeds, models, splits, strict=True)
@@ -89,8 +85,15 @@ def load(name: str) -> Graph:
     return datasets.load(name)
 
 
-def fitted(cell: Cell, graph: Graph, seeds: Sequence[int]) -> tuple[list[GraphClassifier], list[Split], float]:
-    """Draw the split of each seed and fit; return the models, the splits, and the megabytes that it took."""
+def fitted(
+    cell: Cell, graph: Graph, seeds: Sequence[int], *, threads: int = 1
+) -> tuple[list[GraphClassifier], list[Split], float]:
+    """Draw the split of each seed and fit; return the models, the splits, and the megabytes that it took.
+
+    One thread, whatever the machine: the order in which a sum is taken, and so its last bit, depends on
+    the number of threads.
+    """
+    torch.set_num_threads(threads)
     assert graph.labels is not None
     splits = [datasets.split(graph, cell.shot, seed) for seed in seeds]
     models: list[GraphClassifier] = [method(cell.method)(random_state=seed, **cell.effective()) for seed in seeds]

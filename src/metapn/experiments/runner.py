@@ -32,7 +32,7 @@ def blocks(cell: Cell, seeds: Iterable[int]) -> list[Block]:
     Examples
     --------
     >>> [block.seeds for block in blocks(Cell("digits", "metapn"), range(8, 13))]
-    [(8, 9), (10, 11, 12)]
+    [(8, 9, 10, 11), (12,)]
     """
     size = block_size(cell.method)
     return [Block(cell, tuple(inside)) for _, inside in groupby(sorted(seeds), lambda seed: seed // size)]

@@ -42,12 +42,23 @@ def bootstrap_interval(
 def paired_p_value(one: Sequence[float], other: Sequence[float]) -> float:
     """Two-sided p of the paired t-test: how likely so large a mean difference is by chance alone.
 
-    Equal in every pair is no difference at all, p = 1.
+        t = d̄ / (s_d / √n), with n - 1 degrees of freedom, for the differences d of the pairs
+
+    Equal in every pair is no difference at all, p = 1; one pair says nothing, p = 1; the same difference in
+    every pair, but for rounding, is no chance, p = 0.
+
+    Examples
+    --------
+    >>> round(paired_p_value([0.8, 0.9, 0.7], [0.7, 0.7, 0.7]), 3)
+    0.225
     """
     difference = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
     if len(difference) < 2 or not difference.any():
         return 1.0
-    return float(stats.ttest_rel(one, other).pvalue)
+    if np.ptp(difference) < 1e-12:
+        return 0.0
+    t = difference.mean() / (difference.std(ddof=1) / np.sqrt(len(difference)))
+    return float(2 * stats.t.sf(abs(t), len(difference) - 1))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
