@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint unit clean
+.PHONY: demo test lint unit bench docs clean
 
 # The environment is made anew when the pinned versions or the package's declaration change.
 $(READY): constraints.txt pyproject.toml
@@ -27,5 +27,12 @@ lint: $(READY)
 unit: $(READY)
 	$(BIN)/python -m pytest -n 2
 
+# What is timed is never part of `make test`: a busy machine would make it lie.
+bench: $(READY)
+	$(BIN)/metapn bench
+
+docs: $(READY)
+	$(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site

@@ -49,7 +49,7 @@ def demo(
         _draw(picture, graph, results[0], accuracies)
         out.print(f"Picture: {picture}")
     else:
-        out.print("For the picture: pip install 'metapn[plot]'")
+        out.print("For the picture: pip install 'metapn[report]'")
     out.print(
         "Next: metapn datasets list                          graphs to try\n"
         "      metapn evaluate --dataset cora_ml --shot 5    accuracy over ten splits\n"
