@@ -75,16 +75,34 @@ def calibration(confidence: Floats, right: npt.NDArray[np.bool_]) -> dict[str, l
 
 
 def curve(history: History) -> dict[str, list[Any]] | None:
-    """Accuracy and loss on the validation nodes, at most 40 epochs of them; None if there were no such nodes."""
-    n_epochs = len(history.validation_accuracy)
+    """At most 40 epochs of a training; None where nothing was trained.
+
+    Parameters
+    ----------
+    history : History
+
+    Returns
+    -------
+    dict
+        ``epoch``, counted from 1; ``training_loss`` at each of them; where there were validation nodes also
+        ``accuracy`` and ``loss`` on these.
+
+    Examples
+    --------
+    >>> curve(History(loss=[3.0, 2.0]))
+    {'epoch': [1, 2], 'training_loss': [3.0, 2.0]}
+    """
+    n_epochs = len(history.loss)
     if n_epochs == 0:
         return None
     places = np.unique(np.linspace(0, n_epochs - 1, min(n_epochs, POINTS)).round().astype(int))
-    return {
-        "epoch": (places + 1).tolist(),
-        "accuracy": np.array(history.validation_accuracy)[places].round(4).tolist(),
-        "loss": np.array(history.validation_loss)[places].round(4).tolist(),
+    series = {
+        "training_loss": history.loss,
+        "accuracy": history.validation_accuracy,
+        "loss": history.validation_loss,
     }
+    found = {name: np.array(values)[places].round(4).tolist() for name, values in series.items() if values}
+    return {"epoch": (places + 1).tolist(), **found}
 
 
 def hops(weights: Floats, degrees: IntArray) -> dict[str, Any]:
