@@ -35,7 +35,7 @@ def transition(
     values *= looped.data
     values *= scale[looped.indices]
     looped.data = values
-    return SparseMatrix(looped, symmetric=True, dtype=dtype, device=device)
+    return SparseMatrix(looped, symmetric=True, exact=True, dtype=dtype, device=device)
 
 
 def hop_blocks(T: SparseMatrix, Y0: Tensor, n_hops: int, blocks: Sequence[Tensor]) -> list[Tensor]:

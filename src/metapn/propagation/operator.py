@@ -11,6 +11,8 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
+from metapn.propagation.pieces import Pieces
+
 
 class SparseMatrix:
     """A constant sparse matrix M that multiplies dense tensors, forward and backward.
@@ -26,6 +28,8 @@ class SparseMatrix:
     matrix : scipy sparse array, shape (n, m)
     symmetric : bool
         Whether M equals its transpose, which is then not stored.
+    exact : bool
+        Whether long rows are summed in pieces, see `metapn.propagation.pieces`.
     dtype : torch.dtype
     device : torch.device or str
     """
@@ -35,14 +39,15 @@ class SparseMatrix:
         matrix: sparse.csr_array,
         *,
         symmetric: bool = False,
+        exact: bool = False,
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
     ) -> None:
         csr = sparse.csr_array(matrix)
         self.shape: tuple[int, int] = (csr.shape[0], csr.shape[1])
         self.nnz = int(csr.nnz)
-        self._forward = _Kernel(csr, dtype, device)
-        self._backward = self._forward if symmetric else _Kernel(sparse.csr_array(csr.T), dtype, device)
+        self._forward = _Kernel(csr, dtype, device, exact)
+        self._backward = self._forward if symmetric else _Kernel(sparse.csr_array(csr.T), dtype, device, exact)
         self._mirror: Tensor | None = None
 
     def __matmul__(self, dense: Tensor) -> Tensor:
@@ -93,12 +98,14 @@ class _Product(torch.autograd.Function):
 class _Kernel:
     """One direction of the product, on the fastest engine that this installation has."""
 
-    def __init__(self, csr: sparse.csr_array, dtype: torch.dtype, device: torch.device | str) -> None:
+    def __init__(self, csr: sparse.csr_array, dtype: torch.dtype, device: torch.device | str, exact: bool) -> None:
         self.device = torch.device(device)
         self.scipy = csr.astype(torch.empty(0, dtype=dtype).numpy().dtype)
         # 32-bit indices move fewer bytes; they reach as far as 2^31 stored entries.
         index = np.int32 if max(csr.nnz, *csr.shape) < 2**31 else np.int64
-        self.row_starts = torch.from_numpy(self.scipy.indptr.astype(index, copy=False)).to(self.device)
+        row_starts = torch.from_numpy(self.scipy.indptr.astype(index, copy=False)).to(self.device)
+        self.pieces = Pieces(row_starts) if exact else None
+        self.row_starts = row_starts if self.pieces is None else self.pieces.starts
         self.columns = torch.from_numpy(self.scipy.indices.astype(index, copy=False)).to(self.device)
         self._take(torch.from_numpy(self.scipy.data))
 
@@ -109,8 +116,13 @@ class _Kernel:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
                 self.torch = torch.sparse_csr_tensor(
-                    self.row_starts, self.columns, self.values, size=self.scipy.shape, check_invariants=False
+                    self.row_starts, self.columns, self.values, size=self._shape, check_invariants=False
                 )
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        """Rows or pieces of rows, and columns."""
+        return len(self.row_starts) - 1, self.scipy.shape[1]
 
     def with_values(self, values: Tensor) -> _Kernel:
         """Return the same pattern with other values, shape (nnz,), on the CPU."""
@@ -121,6 +133,10 @@ class _Kernel:
         return result
 
     def __call__(self, dense: Tensor) -> Tensor:
+        sums = self._sums(dense)
+        return sums if self.pieces is None else self.pieces.fold(sums)
+
+    def _sums(self, dense: Tensor) -> Tensor:
         if self._sums_bags(dense):
             # A row of the product is a weighted sum of rows of the dense matrix: a bag of embeddings.
             bags: Tensor = torch.embedding_bag(
@@ -129,7 +145,8 @@ class _Kernel:
             return bags
         if self.torch is not None:
             return self.torch @ dense.contiguous()
-        return torch.from_numpy(self.scipy @ dense.detach().numpy())
+        parts = self.scipy.data, self.scipy.indices, self.row_starts.numpy()
+        return torch.from_numpy(sparse.csr_array(parts, shape=self._shape) @ dense.detach().numpy())
 
     def _sums_bags(self, dense: Tensor) -> bool:
         """Whether torch has its compiled kernel for bags, and the rows are long enough for it to be the faster."""
