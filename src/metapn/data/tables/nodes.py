@@ -1,0 +1,116 @@
+"""A node table: ids, labels, and the columns that will be features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from metapn.data.tables.delimited import MISSING
+from metapn.data.tables.ids import canonical, encoded, first_missing
+from metapn.data.tables.labels import Labels, read_labels
+from metapn.data.tables.roles import NodeRoles
+from metapn.data.tables.source import Source, Types, arrow
+from metapn.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class NodeRows:
+    """What a node table holds, each id once.
+
+    Parameters
+    ----------
+    ids : pyarrow array, shape (n,)
+        Canonical ids.
+    columns : pyarrow table, n rows
+        The feature columns.
+    labels : object array, shape (n,), or None
+        None where a node has no label.
+    notes : tuple of str
+    """
+
+    ids: Any
+    columns: Any
+    labels: Labels | None
+    notes: tuple[str, ...]
+
+
+def read_nodes(table: Source, roles: NodeRoles, types: Types | None = None) -> NodeRows:
+    """Read all rows of a node table; a row that stands there twice counts once, unless the two differ."""
+    pa = arrow()
+    names = [name for name in (roles.id, roles.label, *roles.features) if name is not None]
+    asked = dict(types or {})
+    if roles.id is not None:
+        asked[roles.id] = pa.dictionary(pa.int32(), pa.string())
+    content = table.table(list(dict.fromkeys(names)), asked)
+    if content.num_rows == 0:
+        raise InputError(f"{table.name} has a header and no rows; add a row for each node")
+    notes: tuple[str, ...] = ()
+    if roles.id is None:
+        ids = pa.array(np.arange(content.num_rows))
+    else:
+        ids, first = _ids(content[roles.id], f"{table.name}", roles.id)
+        if len(first) < content.num_rows:
+            _check_repeated(content, ids, first, table.name)
+            notes = (f"{content.num_rows - len(first):,} rows repeat another one and count once",)
+            content, ids = content.take(pa.array(first)), ids.take(pa.array(first))
+    labels = (
+        None if roles.label is None else read_labels(content[roles.label], f"{table.name}, column {roles.label!r}")
+    )
+    return NodeRows(ids, without_missing_words(content.select(list(roles.features))), labels, notes)
+
+
+def canonical_ids(column: Any, name: str, column_name: str) -> Any:
+    """Ids of all rows in canonical form, repeated where the column repeats them, shape (n,)."""
+    pa = arrow()
+    column = column.combine_chunks()
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    where = f"{name}: column {column_name!r}"
+    try:
+        codes = encoded(column, pa.string() if pa.types.is_large_string(kind) else kind)
+    except pa.ArrowException:
+        raise InputError(f"{where} holds values of type {kind}, which name no node; name another with --id") from None
+    place = first_missing(codes)
+    if place is not None:
+        raise InputError(
+            f"{name}, row {place + 1}: column {column_name!r} holds no id; fill it in, or remove the row"
+        )
+    return canonical(codes.dictionary, where).take(codes.indices)
+
+
+def without_missing_words(columns: Any) -> Any:
+    """Replace the words for a missing value (NA, null, ...) in columns of text by missing values."""
+    pa, compute = arrow(), arrow("pyarrow.compute")
+    words = pa.array(MISSING)
+    for place, field in enumerate(columns.schema):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            column = columns[field.name]
+            missing = compute.is_in(column, value_set=words.cast(field.type))
+            if compute.any(missing).as_py():
+                columns = columns.set_column(place, field.name, compute.if_else(missing, None, column))
+    return columns
+
+
+def _ids(column: Any, name: str, column_name: str) -> tuple[Any, Any]:
+    """Ids of all rows, and the rows in which each id occurs first."""
+    ids = canonical_ids(column, name, column_name)
+    codes = ids.dictionary_encode().indices.to_numpy()
+    return ids, np.unique(codes, return_index=True)[1]
+
+
+def _check_repeated(content: Any, ids: Any, first: Any, name: str) -> None:
+    """Refuse rows of one id that are not the same in everything."""
+    seen = np.zeros(content.num_rows, dtype=bool)
+    seen[first] = True
+    codes = ids.dictionary_encode().indices.to_numpy()
+    for row in np.flatnonzero(~seen).tolist():
+        earlier = int(first[codes[row]])
+        one, other = (content.slice(place, 1) for place in (earlier, row))
+        # As text, for NaN is not equal to itself.
+        differing = [column for column in content.column_names if str(one[column]) != str(other[column])]
+        if differing:
+            raise InputError(
+                f"{name}, row {row + 1}: the id {ids[row].as_py()!r} was in row {earlier + 1} already, with another "
+                f"{differing[0]!r}; keep one of the two rows"
+            )
