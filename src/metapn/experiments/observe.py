@@ -10,8 +10,8 @@ import numpy.typing as npt
 from metapn.graph import Graph, IntArray
 from metapn.model.estimator import GraphClassifier
 from metapn.model.training import History
+from metapn.trust.reliability import reliability
 
-BINS = 15
 POINTS = 40
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -32,45 +32,17 @@ def observe(model: GraphClassifier, graph: Graph, test: IntArray) -> dict[str, A
     Returns
     -------
     dict
-        ``calibration`` (see `calibration`), ``curve`` (see `curve`) and ``hops`` (see `hops`); the latter two
-        are None where there is nothing to see.
+        ``calibration`` (see `metapn.trust.reliability`), ``curve`` (see `curve`) and ``hops`` (see `hops`); the
+        latter two are None where there is nothing to see.
     """
     assert graph.labels is not None
     confidence = model.label_distributions_[test].max(axis=1)
     right = model.transduction_[test] == graph.labels[test]
     weights = getattr(model, "hop_weights_", None)
     return {
-        "calibration": calibration(confidence, right),
+        "calibration": reliability(confidence, right),
         "curve": curve(model.history_),
         "hops": None if weights is None else hops(weights, np.diff(graph.adjacency.indptr)),
-    }
-
-
-def calibration(confidence: Floats, right: npt.NDArray[np.bool_]) -> dict[str, list[Any]]:
-    """Sort nodes into bins by the probability of the class that was chosen for them.
-
-    Parameters
-    ----------
-    confidence : array, shape (t,)
-    right : bool array, shape (t,)
-        Whether that class was the true one.
-
-    Returns
-    -------
-    dict
-        For each of 15 bins of equal width the ``count`` of nodes, the sum of their ``confidence``, and how
-        many were ``correct``. Sums, so that runs can be added up.
-
-    Examples
-    --------
-    >>> calibration(np.array([0.95, 1.0, 0.5]), np.array([True, False, True]))["count"]
-    [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2]
-    """
-    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
-    return {
-        "count": np.bincount(bins, minlength=BINS).tolist(),
-        "confidence": np.bincount(bins, weights=confidence, minlength=BINS).round(3).tolist(),
-        "correct": np.bincount(bins[right], minlength=BINS).tolist(),
     }
 
 
