@@ -5,6 +5,7 @@ import pytest
 
 import metapn
 from metapn import InputError, MetaPN
+from metapn.data.stored import write_stored
 from metapn.data.synthetic import contextual_sbm
 
 GRAPH = contextual_sbm(120, n_classes=3, n_features=6, separation=2.0, seed=4)
@@ -52,9 +53,26 @@ def test_settings_that_numpy_or_this_machine_made_are_stored_as_plain_ones(tmp_p
 
 
 def change(**entries):
+    """Change entries of the description, and seal it anew, as whoever means harm would."""
+
     def apply(folder):
         path = folder / "model.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | entries))
+        description = json.loads(path.read_text()) | entries
+        del description["sha256"]
+        numbers = (folder / "model.safetensors").read_bytes()
+        kind, version = description.pop("format"), description.pop("version")
+        write_stored(folder, "model", description, numbers, format=kind, version=version)
+
+    return apply
+
+
+def flip(name, place):
+    """Change one bit of a file."""
+
+    def apply(folder):
+        content = bytearray((folder / name).read_bytes())
+        content[place] ^= 1
+        (folder / name).write_bytes(content)
 
     return apply
 
@@ -82,6 +100,12 @@ DAMAGE = {
     "no method": (change(method="metapn.graph:Graph"), "describe"),
     "unknown setting": (change(settings={"no_such": 1}), "describe"),
     "other width": (change(n_features=5), "weights"),
+    "a width beyond all memory": (change(n_features=10**15), "weights"),
+    "an impossible setting": (change(settings={"hidden": 0}), "describe.*hidden"),
+    "one class": (change(classes={"type": "<U1", "values": ["a"]}), "describe"),
+    "classes that are objects": (change(classes={"type": "O", "values": ["a", "b"]}), "describe"),
+    "a bit of a weight": (flip("model.safetensors", -1), "checksum"),
+    "a bit of the description": (flip("model.json", 200), "checksum|JSON"),
     "a list": (lambda folder: (folder / "model.json").write_text("[]"), "not a metapn model"),
 }
 

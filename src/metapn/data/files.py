@@ -28,6 +28,8 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     b'all of it'
     """
     file = Path(path)
+    if file.exists() and not file.is_file():
+        raise InputError(f"{file} is there and is no file; choose another place")
     beside = file.with_name(f"{file.name}.{os.getpid()}.part")
     try:
         with beside.open("wb") as handle:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as tensor_bytes
 
-from metapn.data.files import whole_file
+from metapn.data.stored import read_stored, write_stored
 from metapn.errors import InputError
 from metapn.model.estimator import GraphClassifier
 from metapn.model.features import FeatureScaling
+from metapn.model.settings import check_settings
 
-FORMAT = "metapn-model"
-VERSION = 1
-DESCRIPTION, WEIGHTS = "model.json", "model.safetensors"
+FORMAT, VERSION = "metapn-model", 1
+NAME = "model"
 
 
 def save(model: GraphClassifier, folder: str | Path) -> None:
@@ -46,8 +46,6 @@ def save(model: GraphClassifier, folder: str | Path) -> None:
     settings["random_state"] = settings["random_state"] if isinstance(settings["random_state"], int) else None
     settings["device"] = "auto"  # the machine that loads it may have others
     description = {
-        "format": FORMAT,
-        "version": VERSION,
         "method": f"{type(model).__module__}:{type(model).__name__}",
         "settings": settings,
         "classes": {"type": classes.dtype.str, "values": classes.tolist()},
@@ -60,12 +58,7 @@ def save(model: GraphClassifier, folder: str | Path) -> None:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{place} cannot be made a folder ({error.strerror}); choose another place") from None
-    for name, content in (
-        (WEIGHTS, tensor_bytes(tensors)),
-        (DESCRIPTION, json.dumps(description, indent=2).encode()),
-    ):
-        with whole_file(place / name) as handle:
-            handle.write(content)
+    write_stored(place, NAME, description, tensor_bytes(tensors), format=FORMAT, version=VERSION)
 
 
 def load(folder: str | Path) -> GraphClassifier:
@@ -81,45 +74,43 @@ def load(folder: str | Path) -> GraphClassifier:
         Of the method that was saved, ready for ``predict``, ``predict_proba`` and ``embed``.
     """
     place = Path(folder)
-    description = _read_description(place / DESCRIPTION)
+    description, numbers = read_stored(place, NAME, format=FORMAT, version=VERSION)
     try:
         model: GraphClassifier = _method(description["method"])(**description["settings"])
-        model.classes_ = np.array(description["classes"]["values"], dtype=description["classes"]["type"])
+        check_settings(model)
+        model.classes_ = _classes(**description["classes"])
         model.n_features_in_ = int(description["n_features"])
         by_row = bool(description["scaling_by_row"])
-    except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ImportError, OverflowError) as error:
         raise InputError(
-            f"{place / DESCRIPTION} does not describe a model ({type(error).__name__}: {error}); save the model anew"
+            f"{place / 'model.json'} does not describe a model ({type(error).__name__}: {error}); save the model anew"
         ) from None
-    weights = place / WEIGHTS
     try:
-        tensors = load_tensors(weights.read_bytes())
-        model._scaling = FeatureScaling(
-            by_row, tensors.pop("scaling.offset").numpy(), tensors.pop("scaling.factor").numpy()
-        )
-        network = model._network(model.n_features_in_, len(model.classes_), torch.Generator())
-        network.load_state_dict({name.removeprefix("network."): value for name, value in tensors.items()})
-    except (OSError, SafetensorError, KeyError, RuntimeError) as error:
+        tensors = load_tensors(numbers)
+        offset, factor = (tensors.pop(f"scaling.{part}").numpy() for part in ("offset", "factor"))
+        if not offset.shape == factor.shape == (model.n_features_in_,):
+            raise RuntimeError(f"{len(offset)} columns are scaled, {model.n_features_in_} described")
+        model._scaling = FeatureScaling(by_row, offset, factor)
+        # On the meta device nothing is allocated: the weights take their places only if every shape is right.
+        with torch.device("meta"):
+            network = model._network(model.n_features_in_, len(model.classes_), torch.Generator())
+        state = {name.removeprefix("network."): value for name, value in tensors.items()}
+        network.load_state_dict(state, assign=True)
+    except (SafetensorError, KeyError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{weights} does not hold the model's weights ({reason}); save the model anew") from None
+        raise InputError(
+            f"{place / 'model.safetensors'} does not hold the model's weights ({reason}); save the model anew"
+        ) from None
     model._network_ = network.to(model._device()).eval()
     return model
 
 
-def _read_description(path: Path) -> dict[str, Any]:
-    try:
-        description = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; give a folder that 'metapn fit' or save() has written") from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{path} cannot be read as JSON ({error}); save the model anew") from None
-    if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise InputError(f"{path} is not a metapn model; give a folder that 'metapn fit' or save() has written")
-    if not isinstance(description.get("version"), int) or description["version"] > VERSION:
-        raise InputError(
-            f"{path} has format version {description.get('version')}, this metapn reads up to {VERSION}; update"
-        )
-    return description
+def _classes(type: str, values: list[Any]) -> npt.NDArray[Any]:
+    """Classes as they were in the model, shape (c,), c > 1."""
+    classes = np.array(values, dtype=type)
+    if classes.dtype.kind not in "iufbU" or classes.ndim != 1 or len(classes) < 2:
+        raise ValueError(f"{values!r} are no classes")
+    return classes
 
 
 def _method(where: str) -> type[GraphClassifier]:

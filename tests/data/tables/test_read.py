@@ -30,7 +30,14 @@ def test_two_tables_become_a_graph_with_ids_labels_and_columns(files):
 
 def test_every_choice_is_told(files):
     notes = " | ".join(read_tables(*files).notes)
-    for words in ("'id' is the id", "'label' the label", "'src' and 'dst'", "'w' as its weight", "self-loop", "repeat"):
+    for words in (
+        "'id' is the id",
+        "'label' the label",
+        "'src' and 'dst'",
+        "'w' as its weight",
+        "self-loop",
+        "repeat",
+    ):
         assert words in notes
 
 

@@ -1,0 +1,1 @@
+"""What leaves the house: the run folder, predictions for new nodes, ONNX."""

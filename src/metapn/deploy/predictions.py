@@ -1,0 +1,116 @@
+"""The table of predictions: one row a node, in Parquet or CSV.
+
+==================  ===================================================================  ===============
+column              what                                                                 type
+==================  ===================================================================  ===============
+``id``              the node, as it was given                                            as given
+``label``           the most probable class                                              that of labels
+``p_<class>``       probability of each class, in the order of ``classes_``              float32
+``margin``          by how much the most probable class leads the second                 float32
+``hops``            edges to the nearest labelled node; 0: labelled itself, null: there  int32
+                    is no way
+``reached``         whether there is a way                                               bool
+==================  ===================================================================  ===============
+
+``hops`` and ``reached`` are of the graph that was fitted: predictions for new nodes have neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from metapn.data.files import whole_file
+from metapn.errors import InputError
+from metapn.graph import FloatArray, IntArray
+
+FORMATS = ("parquet", "csv")
+#: Rows of a row group: what a reader has in memory at least.
+_GROUP = 131_072
+
+
+class Writer(Protocol):
+    """Takes tables of predictions one after another."""
+
+    def __call__(self, table: pa.Table) -> None:
+        """Write some rows."""
+
+
+def prediction_table(
+    ids: pa.Array, classes: npt.NDArray[Any], probabilities: FloatArray, hops: IntArray | None = None
+) -> pa.Table:
+    """Table of predictions, n rows.
+
+    Parameters
+    ----------
+    ids : array, shape (n,)
+    classes : array, shape (c,)
+    probabilities : array, shape (n, c)
+    hops : int array, shape (n,), optional
+        Edges to the nearest labelled node, -1 where there is no way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> P = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
+    >>> prediction_table(pa.array(["x", "y"]), np.array(["a", "b"]), P, np.array([0, -1])).to_pylist()[0]
+    {'id': 'x', 'label': 'a', 'p_a': 0.75, 'p_b': 0.25, 'margin': 0.5, 'hops': 0, 'reached': True}
+    """
+    columns: dict[str, Any] = {"id": ids, "label": pa.array(classes).take(pa.array(probabilities.argmax(axis=1)))}
+    columns |= {f"p_{name}": np.ascontiguousarray(probabilities[:, c]) for c, name in enumerate(classes.tolist())}
+    columns["margin"] = margins(probabilities)
+    if hops is not None:
+        columns["hops"] = pa.array(hops.astype(np.int32), mask=hops < 0)
+        columns["reached"] = hops >= 0
+    return pa.table(columns)
+
+
+def margins(probabilities: FloatArray) -> FloatArray:
+    """By how much the most probable class leads the second, shape (n,)."""
+    second, first = np.partition(probabilities, -2, axis=1)[:, -2:].T
+    lead: FloatArray = first - second
+    return lead
+
+
+def format_of(path: Path) -> str:
+    """Format that a file's name asks for.
+
+    Examples
+    --------
+    >>> format_of(Path("labels.csv"))
+    'csv'
+    """
+    wanted = path.suffix.lower().lstrip(".")
+    if wanted not in FORMATS:
+        raise InputError(f"{path} names no format that can be written; end it in .parquet or .csv")
+    return wanted
+
+
+@contextmanager
+def prediction_file(path: Path) -> Iterator[Writer]:
+    """Open a Parquet or CSV file, by its name, that appears once all tables are written to it."""
+    csv = format_of(path) == "csv"
+    with whole_file(path) as handle:
+        writer: Any = None
+
+        def write(table: pa.Table) -> None:
+            nonlocal writer
+            if writer is None:
+                make = pa.csv.CSVWriter if csv else pa.parquet.ParquetWriter
+                writer = make(handle, table.schema)
+            writer.write_table(table, *(() if csv else (_GROUP,)))
+
+        try:
+            yield write
+        finally:
+            # After an error too, while the file is open: the writer would do it later, and complain that it is not.
+            if writer is not None:
+                writer.close()
