@@ -13,7 +13,7 @@ from metapn.errors import InputError
 from metapn.propagation.engines.contract import EdgeSource, Engine
 
 #: Names of the engines.
-ENGINES = ("memory",)
+ENGINES = ("memory", "disk")
 
 
 def open_engine(name: str, edges: EdgeSource, folder: str | Path | None = None) -> Engine:
@@ -39,8 +39,13 @@ def open_engine(name: str, edges: EdgeSource, folder: str | Path | None = None) 
     tensor([[1.0000, 0.0000, 0.0000],
             [0.5000, 0.5000, 0.0000]])
     """
+    place = None if folder is None else Path(folder)
     if name == "memory":
         from metapn.propagation.engines.memory import MemoryEngine
 
         return MemoryEngine.of(edges)
+    if name == "disk":
+        from metapn.propagation.engines.disk import DiskEngine
+
+        return DiskEngine(edges, place)
     raise InputError(f"there is no engine {name!r}; choose from {', '.join(ENGINES)}")

@@ -14,8 +14,8 @@ from metapn.errors import InputError
 from metapn.graph import Graph, IntArray
 from metapn.propagation.engines.contract import EdgeBlock
 
-#: Edges of a block: 64 MB as two columns of 64-bit numbers.
-_BLOCK = 4_000_000
+#: Edges of a block: 16 MB as two columns of 64-bit numbers, and several times that while they are sorted out.
+_BLOCK = 1_000_000
 
 
 class ParquetEdges:
