@@ -14,6 +14,13 @@ from metapn.propagation.engines.sources import ArrayEdges, GraphEdges
 from metapn.propagation.hops import hops, personalised_pagerank, transition
 
 
+@pytest.fixture(autouse=True, scope="module")
+def three_workers(ray_in_this_process):
+    """Ray without its processes, which are in test_ray.py; on small graphs some of three parts are empty."""
+    with ray_in_this_process(3):
+        yield
+
+
 @st.composite
 def problems(draw):
     """A graph with isolated nodes, self-loops and double edges, weighted or not; seeds, hops, and a deal."""

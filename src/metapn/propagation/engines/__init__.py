@@ -13,7 +13,7 @@ from metapn.errors import InputError
 from metapn.propagation.engines.contract import EdgeSource, Engine
 
 #: Names of the engines.
-ENGINES = ("memory", "disk")
+ENGINES = ("memory", "disk", "ray")
 
 
 def open_engine(name: str, edges: EdgeSource, folder: str | Path | None = None) -> Engine:
@@ -48,4 +48,8 @@ def open_engine(name: str, edges: EdgeSource, folder: str | Path | None = None) 
         from metapn.propagation.engines.disk import DiskEngine
 
         return DiskEngine(edges, place)
+    if name == "ray":
+        from metapn.propagation.engines.ray import RayEngine
+
+        return RayEngine(edges, place)
     raise InputError(f"there is no engine {name!r}; choose from {', '.join(ENGINES)}")

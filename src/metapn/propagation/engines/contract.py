@@ -15,7 +15,8 @@ or with the workers of a cluster. The rules:
 - A column is one class of one run: with r runs of c classes, d = r · c and class j of run i is column i · c + j.
 - Values are given out in float32. ``dtype`` says how the stack is kept: float16 halves it, at a relative error
   of at most 2^-11 a value (for values below 2^-28 of the largest of their block, hop and column: an error of
-  at most 2^-39 of that largest). Hops are computed from float32 all the same, so the error does not grow with k.
+  at most 2^-39 of that largest). Hops are computed from float32 all the same, so the error does not grow with k;
+  but the engine ``ray`` also sends rows from worker to worker in float16, and errs in hop k by (k + 1) 2^-11.
 - The nodes are dealt before the stack is made: ``order`` is a permutation of them, and block i holds the nodes
   order[i · b : (i + 1) · b]. An engine on disk or on a cluster keeps a block in one piece, for a block is what
   a step of training reads.

@@ -62,13 +62,15 @@ class ParquetEdges:
         for file in self.files:
             first = 0
             for batch in _parquet(file).iter_batches(_BLOCK, columns=self.columns):
-                table = [batch.column(name) for name in self.columns]
-                ends = [whole_numbers(table[i], self.columns[i], file) for i in (0, 1)]
-                weight = None
-                if len(table) == 3:
-                    weight = _weights(table[2], self.columns[2], file)
-                yield checked(EdgeBlock(ends[0], ends[1], weight), self.n_nodes, str(file), first)
+                yield self.block(batch, str(file), first)
                 first += len(batch)
+
+    def block(self, table: Any, where: str = "the edges", first: int = 0) -> EdgeBlock:
+        """Edges of some rows of a file, an Arrow table or batch; ``where`` and ``first`` say which in errors."""
+        columns = [table.column(name) for name in self.columns]
+        source, target = (whole_numbers(columns[i], self.columns[i], where) for i in (0, 1))
+        weight = _weights(columns[2], self.columns[2], where) if self.weighted else None
+        return checked(EdgeBlock(source, target, weight), self.n_nodes, where, first)
 
     def fingerprint(self) -> str:
         """Names, sizes and times of the files, and the columns read."""
@@ -168,7 +170,7 @@ def fingerprint_of(files: Sequence[Path], more: Any) -> str:
     return hashlib.sha256(repr((parts, more)).encode()).hexdigest()
 
 
-def whole_numbers(column: Any, name: str, file: Path) -> IntArray:
+def whole_numbers(column: Any, name: str, file: Path | str) -> IntArray:
     """Values of a column of whole numbers, none missing, shape (m,)."""
     import pyarrow as pa
 
@@ -203,7 +205,7 @@ def checked(block: EdgeBlock, n_nodes: int, where: str, first: int) -> EdgeBlock
     return block
 
 
-def _weights(column: Any, name: str, file: Path) -> npt.NDArray[np.float32]:
+def _weights(column: Any, name: str, file: Path | str) -> npt.NDArray[np.float32]:
     if column.null_count:
         raise InputError(f"column {name!r} of {file} has {column.null_count} missing weights; give each edge one")
     try:
