@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from metapn.cli import bench, compare, datasets, demo, evaluate, fit, predict, reproduce, tune
+from metapn.cli import bench, compare, datasets, demo, evaluate, fit, inspect, predict, reproduce, tune
 from metapn.errors import InputError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.command()(compare.compare)
 app.command()(reproduce.reproduce)
 app.command()(tune.tune)
 app.command()(bench.bench)
+app.command()(inspect.inspect)
 app.command()(fit.fit)
 app.command()(predict.predict)
 
