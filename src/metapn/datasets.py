@@ -71,7 +71,7 @@ def describe() -> list[Description]:
         )
     return [
         *published,
-        Description("digits", "Digits", _DIGITS, "scikit-learn, joined to 10 neighbours", None, True),
+        Description("digits", "Digits", _DIGITS, "scikit-learn", None, True),
         Description("arxiv-like", "of ogbn-arxiv's shape", _ARXIV_LIKE, "synthetic", None, True),
         Description("sbm-<n>", "block model of n nodes", None, "synthetic", None, True),
     ]

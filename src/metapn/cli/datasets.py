@@ -24,8 +24,6 @@ def list_() -> None:
 
     Example: [bold]metapn datasets list[/bold]
     """
-    from urllib.parse import urlsplit
-
     from rich.table import Table
 
     from metapn.datasets import describe
@@ -33,14 +31,18 @@ def list_() -> None:
     table = Table(box=None, header_style="bold")
     for column in ("name", "nodes", "edges", "features", "classes", "here", "from"):
         numeric = column in ("nodes", "edges", "features", "classes")
-        table.add_column(column, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
+        table.add_column(column, justify="right" if numeric else "left", no_wrap=True)
+    out, folders = console(), set()
     for data in describe():
         counts = data.counts
         sizes = (counts.nodes, counts.edges, counts.features, counts.classes) if counts else (None,) * 4
-        here = f"in {data.path.parent}" if data.path else "yes" if data.ready else "no"
-        origin = urlsplit(data.origin).netloc or data.origin
-        table.add_row(data.name, *("" if n is None else f"{n:,}" for n in sizes), here, origin)
-    console().print(table)
+        if data.path:
+            folders.add(str(data.path.parent))
+        origin = "download" if data.origin.startswith("https:") else data.origin
+        table.add_row(data.name, *("" if n is None else f"{n:,}" for n in sizes), "yes" if data.ready else "no", origin)
+    out.print(table)
+    if folders:
+        out.print(f"Files are in {', '.join(sorted(folders))}.")
 
 
 @app.command()
