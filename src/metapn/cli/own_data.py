@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 _PANEL = "Your own graph"
 
+File = Annotated[
+    Path | None,
+    typer.Argument(help="A graph in one file (.npz, .graphml), the same as --edges.", show_default=False),
+]
 Edges = Annotated[
     Path | None,
     typer.Option(
@@ -48,6 +52,7 @@ def read(
     edges: Path | None,
     nodes: Path | None,
     *,
+    file: Path | None = None,
     id: str | None = None,
     label: str | None = None,
     features: str | None = None,
@@ -55,8 +60,12 @@ def read(
     target: str | None = None,
     weight: str | None = None,
 ) -> Tables:
-    """Read the tables that the options name; names of features are separated by commas."""
+    """Read the tables that the options name; ``file`` stands for ``edges``, names of features are comma-separated."""
     from metapn.data.tables import read_tables
+    from metapn.errors import InputError
+
+    if file is not None and edges is not None:
+        raise InputError(f"{file} and --edges {edges} both give the edges; leave one of them out")
 
     chosen = None if features is None else [name.strip() for name in features.split(",") if name.strip()]
     return read_tables(edges, nodes, id=id, label=label, features=chosen, source=source, target=target, weight=weight)

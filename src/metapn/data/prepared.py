@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from metapn.data.columns import ColumnEncoder
 from metapn.data.neighbours import nearest_neighbour_graph
+from metapn.data.structure import structural_features
 from metapn.data.tables.tables import Tables
 from metapn.errors import InputError
 from metapn.graph import Features, Graph
@@ -21,7 +22,9 @@ class Prepared:
     graph : Graph
         That of the tables, or the nearest neighbours in X where no edges were given.
     encoder : ColumnEncoder or None
-        What has made X from columns; None if X came as a matrix.
+        What has made X from columns; None if X came as a matrix or from the graph.
+    structural : bool
+        Whether X was made from the graph alone: then a model is of use on this graph only.
     notes : tuple of str
         All that was done, a sentence each.
     """
@@ -29,11 +32,12 @@ class Prepared:
     X: Features
     graph: Graph
     encoder: ColumnEncoder | None
+    structural: bool
     notes: tuple[str, ...]
 
 
 def prepared(tables: Tables, encoder: ColumnEncoder | None = None, *, n_neighbors: int = 10) -> Prepared:
-    """Make features and graph of tables: from columns or a matrix.
+    """Make features and graph of tables: features from columns, a matrix, or else the graph itself.
 
     Parameters
     ----------
@@ -44,6 +48,7 @@ def prepared(tables: Tables, encoder: ColumnEncoder | None = None, *, n_neighbor
         Of each node, where no edges were given.
     """
     notes = list(tables.notes)
+    structural = False
     if tables.graph.features is not None:
         X = tables.graph.features
     elif encoder is not None or tables.columns.num_columns:
@@ -54,11 +59,14 @@ def prepared(tables: Tables, encoder: ColumnEncoder | None = None, *, n_neighbor
             X = encoder.transform(tables.columns)
         except InputError as error:
             raise InputError(f"{tables.name}: {error}") from None
+    elif tables.has_edges:
+        structural, X = True, structural_features(tables.graph)
+        notes.append(f"there are no features: {X.shape[1]} are made from each node's place in the graph")
     else:
-        raise InputError(f"{tables.name} has no columns to make features of; add some")
+        raise InputError(f"{tables.name} has neither columns to learn from nor edges; add columns, or give --edges")
     graph = tables.graph
     if not tables.has_edges:
         neighbours = nearest_neighbour_graph(X, n_neighbors)
         graph = Graph(neighbours.adjacency, labels=graph.labels, class_names=graph.class_names, name=graph.name)
         notes.append(f"no edges are given: each node is joined to its {n_neighbors} nearest neighbours by features")
-    return Prepared(X, graph, encoder, tuple(notes))
+    return Prepared(X, graph, encoder, structural, tuple(notes))

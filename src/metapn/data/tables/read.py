@@ -10,9 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from metapn.data.tables.edges import joined, numbered, read_edges
+from metapn.data.tables.graphml import read_graphml
 from metapn.data.tables.labels import Labels, codes_and_names
+from metapn.data.tables.matrices import npz_edges, npz_tables
 from metapn.data.tables.nodes import NodeRows, read_nodes
-from metapn.data.tables.open import open_table
+from metapn.data.tables.open import kind_of, open_table
 from metapn.data.tables.roles import edge_roles, node_roles
 from metapn.data.tables.source import Source, arrow
 from metapn.data.tables.tables import Tables
@@ -36,7 +38,8 @@ def read_tables(
     Parameters
     ----------
     edges : path or data frame, optional
-        A row for each edge. Without it nodes are to be joined to their nearest neighbours.
+        A row for each edge, or a file with the whole graph (.npz, .graphml). Without it nodes are to be joined to
+        their nearest neighbours.
     nodes : path or data frame, optional
         A row for each node. Without it the nodes are those that edges name, in the order of their ids.
     id, label : str, optional
@@ -54,12 +57,14 @@ def read_tables(
         raise InputError(
             "there is nothing to read; give an edge table with --edges, a node table with --nodes, or both"
         )
-    if nodes is None and (id, label, features) != (None, None, None):
+    whole = kind_of(Path(edges)) if isinstance(edges, str | Path) else ""
+    if nodes is None and whole != ".graphml" and (id, label, features) != (None, None, None):
         raise InputError("--id, --label and --features name columns of a node table; give one with --nodes")
-    if edges is None and (source, target, weight) != (None, None, None):
+    if (edges is None or whole == ".npz") and (source, target, weight) != (None, None, None):
         raise InputError("--source, --target and --weight name columns of an edge table; give one with --edges")
-    edge_table = None if edges is None else open_table(edges, "the edges")
-    node_table = None if nodes is None else open_table(nodes, "the nodes")
+    if whole == ".npz" and nodes is None:
+        return npz_tables(Path(edges))
+    edge_table, node_table = _opened(edges, nodes, whole)
     found, notes = None, []
     if node_table is not None:
         roles = node_roles(node_table, id, label, features, joined=edge_table is not None)
@@ -69,6 +74,17 @@ def read_tables(
         assert found is not None and node_table is not None
         return _tables(Graph(sparse.csr_array((len(found.ids),) * 2)), found, notes, node_table, has_edges=False)
     return _with_edges(edge_table, node_table, found, notes, (source, target, weight))
+
+
+def _opened(edges: Any, nodes: Any, whole: str) -> tuple[Source | None, Source | None]:
+    """Open the tables of edges and of nodes; a graph in one file has both."""
+    node_table = None if nodes is None else open_table(nodes, "the nodes")
+    if whole == ".graphml":
+        edge_table, described = read_graphml(Path(edges))
+        return (edge_table if edge_table.content.num_rows else None), node_table or described
+    if whole == ".npz":
+        return npz_edges(Path(edges)), node_table
+    return None if edges is None else open_table(edges, "the edges"), node_table
 
 
 def _with_edges(

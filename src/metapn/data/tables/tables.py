@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from metapn.data.tables.labels import Labels
 from metapn.errors import InputError
 from metapn.graph import Graph
@@ -43,14 +45,21 @@ class Tables:
 
     def known_labels(self) -> Labels:
         """Labels that something can be learnt from: of two classes at least."""
-        if self.labels is None:
+        if self.labels is None or self.graph.labels is None:
             raise InputError(f"{self.name} has no column of labels; name it with --label")
         n_labelled = sum(label is not None for label in self.labels)
         if n_labelled == 0:
             raise InputError(f"{self.name} labels no node; fill in the label of one node at least of each class")
-        if len(self.graph.class_names) < 2:
+        names = self.graph.class_names
+        counts = np.bincount(self.graph.labels[self.graph.labels >= 0], minlength=len(names))
+        if len(names) < 2:
             raise InputError(
-                f"{self.name} labels {n_labelled:,} nodes, all of the class {self.graph.class_names[0]!r}; "
+                f"{self.name} labels {n_labelled:,} nodes, all of the class {names[0]!r}; "
                 "label at least one node of a second class"
+            )
+        if counts.min() == 0:
+            raise InputError(
+                f"{self.name} names the class {names[int(counts.argmin())]!r} but labels no node with it; "
+                "label one, or leave the name out"
             )
         return self.labels
