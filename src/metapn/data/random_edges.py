@@ -40,7 +40,7 @@ def random_edges(
     """
     n_inside = int(random.binomial(n_edges, homophily)) if labels.max() > 0 else n_edges
     ends = _Ends(labels, weights, random)
-    keys = np.concatenate([_distinct(ends.inside, n_inside), _distinct(ends.between, n_edges - n_inside)])
+    keys = np.concatenate([distinct(ends.inside, n_inside), distinct(ends.between, n_edges - n_inside)])
     low, high = np.divmod(keys, len(labels))
     upper = sparse.coo_array((np.ones(len(keys), np.float32), (low, high)), shape=(len(labels), len(labels)))
     return (upper + upper.T).tocsr()
@@ -83,7 +83,7 @@ class _Ends:
         return keys
 
 
-def _distinct(draw: Callable[[int], IntArray], count: int) -> IntArray:
+def distinct(draw: Callable[[int], IntArray], count: int) -> IntArray:
     """Draw until there are `count` different keys, or until it is clear that there are not so many."""
     keys = np.unique(draw(count))
     for _ in range(_ROUNDS):
