@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from metapn.experiments.comparison import compare
@@ -30,6 +32,32 @@ def test_holm_by_hand():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == pytest.approx([1.0, 1.0])
     assert holm([]) == []
+
+
+def rejected(p_values, level):
+    """Holm's procedure as he wrote it: from the smallest p on, while p(i) ≤ level / (m - i + 1)."""
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    found = set()
+    for step, place in enumerate(order):
+        if p_values[place] > level / (len(p_values) - step):
+            break
+        found.add(place)
+    return found
+
+
+@given(st.lists(st.floats(0.001, 0.999), min_size=1, max_size=6), st.floats(0.01, 0.99))
+def test_a_corrected_p_is_below_a_level_just_where_holm_s_procedure_rejects(p_values, level):
+    corrected = holm(p_values)
+    if min(abs(p - level) for p in corrected) > 1e-9:  # rounding decides nothing
+        assert {place for place, p in enumerate(corrected) if p <= level} == rejected(p_values, level)
+    assert all(p <= c <= 1 for p, c in zip(p_values, corrected, strict=True))
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=9), st.floats(-0.2, 0.2))
+def test_the_paired_test_is_even_and_knows_the_same_shift_as_no_chance(values, shift):
+    shifted = [value + shift for value in values]
+    assert paired_p_value(values, shifted) == paired_p_value(shifted, values)
+    assert paired_p_value(values, shifted) == (0.0 if np.any(np.subtract(values, shifted)) else 1.0)
 
 
 def outcomes(accuracies, seconds=1.0):
