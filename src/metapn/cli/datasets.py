@@ -39,7 +39,9 @@ def list_() -> None:
         if data.path:
             folders.add(str(data.path.parent))
         origin = "download" if data.origin.startswith("https:") else data.origin
-        table.add_row(data.name, *("" if n is None else f"{n:,}" for n in sizes), "yes" if data.ready else "no", origin)
+        table.add_row(
+            data.name, *("" if n is None else f"{n:,}" for n in sizes), "yes" if data.ready else "no", origin
+        )
     out.print(table)
     if folders:
         out.print(f"Files are in {', '.join(sorted(folders))}.")

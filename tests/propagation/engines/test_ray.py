@@ -1,5 +1,6 @@
 """The engine ray with Ray's own processes: results, bytes, and workers that are killed."""
 
+import itertools
 import os
 import signal
 import threading
@@ -71,7 +72,7 @@ def assert_equal(stack, expected, **tolerance):
 
 def halo_rows(graph, bounds):
     """Rows that the parts need of each other, counted from the adjacency matrix."""
-    parts = [graph.adjacency[a:b].indices for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    parts = [graph.adjacency[a:b].indices for a, b in itertools.pairwise(bounds)]
     inside = zip(parts, bounds[:-1], bounds[1:], strict=True)
     return sum(len(np.unique(columns[(columns < a) | (columns >= b)])) for columns, a, b in inside)
 
