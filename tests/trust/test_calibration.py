@@ -23,8 +23,9 @@ def test_hidden_labels_change_no_probability_by_a_bit(small, name):
     other = cross_fitted(model, small.X, poisoned, small.graph, folds)
     own = np.isin(clean.nodes, folds[1])
     for before, after in ((clean.transduction, other.transduction), (clean.unseen, other.unseen)):
-        assert before[own].tobytes() == after[own].tobytes()
-    assert clean.transduction[~own].tobytes() != other.transduction[~own].tobytes()
+        assert before.hidden[own].tobytes() == after.hidden[own].tobytes()
+        assert before.common[1].tobytes() == after.common[1].tobytes()
+    assert clean.transduction.hidden[~own].tobytes() != other.transduction.hidden[~own].tobytes()
     assert (clean.labels[own] != other.labels[own]).all()
 
 
@@ -35,9 +36,10 @@ def test_hidden_predictions_are_those_of_fits_without_the_labels(small, quick):
     y[folds[2]] = -1
     quick.fit(small.X, y, graph=small.graph)
     own = np.isin(found.nodes, folds[2])
-    assert found.transduction[own].tobytes() == quick.label_distributions_[folds[2]].tobytes()
-    assert found.unseen[own].tobytes() == quick.predict_proba(small.X)[folds[2]].tobytes()
+    assert found.transduction.hidden[own].tobytes() == quick.label_distributions_[folds[2]].tobytes()
+    assert found.unseen.hidden[own].tobytes() == quick.predict_proba(small.X)[folds[2]].tobytes()
     assert np.array_equal(found.labels, small.truth[found.nodes])
+    assert found.unseen.common[2].tobytes() == quick.predict_proba(small.X)[small.y < 0].tobytes()
 
 
 def test_it_makes_a_careful_model_bolder(small, quick):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from metapn.trust.temperature import HIGHEST, LOWEST, fit_temperature, sharpened
+from metapn.trust.temperature import HIGHEST, LOWEST, agreement_temperature, fit_temperature, sharpened
 
 rows = st.lists(st.floats(0, 1), min_size=3, max_size=3).filter(lambda row: sum(row) > 0.1)
 tables = st.lists(rows, min_size=1, max_size=20).map(lambda t: np.array(t) / np.sum(t, axis=1, keepdims=True))
@@ -25,8 +25,28 @@ def test_it_finds_the_temperature_that_labels_were_drawn_by(temperature):
 
 def test_few_labels_pull_less_than_many():
     P, labels = drawn(0.2)
-    found = [fit_temperature(P[:n], labels[:n], prior_width=0.5) for n in (0, 3, 4000)]
-    assert found[0] == pytest.approx(1) and found[0] > found[1] > found[2]
+    found = [fit_temperature(P[:n], labels[:n], centre=0.9) for n in (0, 3, 4000)]
+    assert found[0] == pytest.approx(0.9) and found[0] > found[1] > found[2]
+
+
+def test_agreement_is_calibration_against_the_other_s_answers():
+    """Two models: the temperature is that of each against the labels that the other gives."""
+    stack = np.random.default_rng(0).dirichlet(np.ones(3), (2, 300))
+    one, other = stack
+    both = np.concatenate([one, other])
+    answers = np.concatenate([other.argmax(axis=1), one.argmax(axis=1)])
+    assert agreement_temperature(stack) == pytest.approx(fit_temperature(both, answers, width=1.0))
+    assert agreement_temperature(stack[::-1]) == pytest.approx(agreement_temperature(stack))
+
+
+def test_the_more_models_agree_the_surer_they_should_be():
+    random = np.random.default_rng(1)
+    classes = random.integers(3, size=400)
+    found = []
+    for share in (0.5, 0.8, 0.95):
+        said = np.where(random.uniform(size=(3, 400)) < share, classes, random.integers(3, size=(3, 400)))
+        found.append(agreement_temperature(np.where(np.eye(3)[said] > 0, 0.5, 0.25)))
+    assert found[0] > found[1] > found[2]
 
 
 @given(tables, st.floats(LOWEST, HIGHEST))

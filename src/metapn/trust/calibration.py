@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -16,9 +16,9 @@ from metapn.model.estimator import GraphClassifier
 from metapn.model.labels import codes_of, encode_labels
 from metapn.model.training import OnEpoch
 from metapn.trust.class_prior import checked_prior, prior_weights, reweighted
-from metapn.trust.cross_fitting import cross_fitted
+from metapn.trust.cross_fitting import View, cross_fitted
 from metapn.trust.folds import label_folds
-from metapn.trust.temperature import fit_temperature, sharpened
+from metapn.trust.temperature import agreement_temperature, fit_temperature, sharpened
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -111,7 +111,7 @@ class Calibration:
         if not self.n_labels:
             return "probabilities are as the model has them: too few labels to calibrate them"
         return (
-            f"probabilities calibrated on {self.n_labels:,} labels hidden in turn: temperature "
+            f"probabilities calibrated by {self.n_labels:,} labels hidden in turn: temperature "
             f"{self.transduction.temperature:.2f} on the graph, {self.unseen.temperature:.2f} for nodes never seen"
         )
 
@@ -137,10 +137,12 @@ def calibrate(
 ) -> Calibration:
     """Calibrate a fitted model by cross-fitting: each fold of its gold labels is hidden once.
 
-        P'_ic ∝ w_c P_ic^(1/T),   T from the hidden labels (`fit_temperature`), w from π (`prior_weights`)
+        P'_ic ∝ w_c P_ic^(1/T)
 
-    The model is fitted again without the labels of each fold, with the same settings, and says what it
-    makes of them; those probabilities and the labels give T, for the graph and for unseen nodes apart.
+    The model is fitted again without the labels of each fold, with the same settings. How far these models
+    agree on nodes without a label gives a first T₀ (`agreement_temperature`), what they make of the hidden
+    labels corrects it to T (`fit_temperature`); on the graph and for unseen nodes apart. The weights w are
+    those under which the mean probabilities are the class prior (`prior_weights`), if one is given.
 
     Parameters
     ----------
@@ -164,19 +166,22 @@ def calibrate(
     joined = nearest_neighbour_graph(X, model.n_neighbors) if graph is None else graph
     stopping = None if validation is None else (validation[0], codes_of(validation[1], classes, "validation"))
     folds = label_folds(codes, n_folds)
-    hidden = cross_fitted(model, X, codes, joined, folds, validation=stopping, on_fit=on_fit)
-    on_graph = _adjustment(hidden.transduction, hidden.labels, prior, lambda: model.label_distributions_)
-    unseen = _adjustment(hidden.unseen, hidden.labels, prior, lambda: model.predict_proba(X))
-    shares = {} if prior is None else dict(zip(map(str, classes.tolist()), prior.tolist(), strict=True))
-    return Calibration(on_graph, unseen, len(hidden.labels), shares)
-
-
-def _adjustment(
-    hidden: Floats, labels: IntArray, prior: Floats | None, everywhere: Callable[[], Floats]
-) -> Adjustment:
-    """T from the hidden labels; w, where there is a prior, from the probabilities of all nodes."""
-    temperature = fit_temperature(hidden, labels)
+    if folds:
+        fits = cross_fitted(model, X, codes, joined, folds, validation=stopping, on_fit=on_fit)
+        temperatures = [_temperature(view, fits.labels) for view in (fits.transduction, fits.unseen)]
+    else:
+        temperatures = [1.0, 1.0]
+    n_hidden = sum(map(len, folds))
     if prior is None:
-        return Adjustment(temperature)
-    weights = prior_weights(sharpened(everywhere(), temperature), prior)
-    return Adjustment(temperature, tuple(weights.tolist()))
+        return Calibration(Adjustment(temperatures[0]), Adjustment(temperatures[1]), n_hidden)
+    both = (model.label_distributions_, model.predict_proba(X))
+    weights = [prior_weights(sharpened(P, T), prior).tolist() for P, T in zip(both, temperatures, strict=True)]
+    adjustments = [Adjustment(T, tuple(w)) for T, w in zip(temperatures, weights, strict=True)]
+    shares = dict(zip(map(str, classes.tolist()), prior.tolist(), strict=True))
+    return Calibration(adjustments[0], adjustments[1], n_hidden, shares)
+
+
+def _temperature(view: View, labels: IntArray) -> float:
+    """T by the hidden labels, starting from that of the agreement where there are nodes without a label."""
+    centre = agreement_temperature(view.common) if view.common.shape[1] else 1.0
+    return fit_temperature(view.hidden, labels, centre)

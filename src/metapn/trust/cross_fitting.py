@@ -1,4 +1,4 @@
-"""What a method makes of labels that it was not shown: fitted anew without each fold of them."""
+"""What a method makes of nodes whose labels it was not shown: fitted anew without each fold of them."""
 
 from __future__ import annotations
 
@@ -17,23 +17,42 @@ from metapn.model.training import OnEpoch
 Floats = npt.NDArray[np.floating[Any]]
 
 
+#: Unlabelled nodes on which the refitted models are compared.
+COMMON = 2000
+
+
 @dataclass(frozen=True, eq=False)
-class Hidden:
-    """Probabilities of nodes whose labels the model did not have, and those labels.
+class View:
+    """Probabilities by the refitted models in one situation: on the graph, or by the features alone.
 
     Parameters
     ----------
-    nodes : int array, shape (h,)
-    labels : int array, shape (h,)
-        Their classes.
-    transduction, unseen : array, shape (h, c)
-        What was made of them on the graph, and by their features alone.
+    hidden : array, shape (h, c)
+        Of the hidden nodes, each by the model that did not have its label.
+    common : array, shape (k, s, c)
+        Of the same unlabelled nodes by each of k models.
+    """
+
+    hidden: Floats
+    common: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFit:
+    """What models that were fitted without some labels make of these nodes, and of nodes that have none.
+
+    Parameters
+    ----------
+    nodes, labels : int array, shape (h,)
+        The hidden nodes, fold after fold, and their classes.
+    transduction, unseen : View
+        On the graph, and by the features alone.
     """
 
     nodes: IntArray
     labels: IntArray
-    transduction: Floats
-    unseen: Floats
+    transduction: View
+    unseen: View
 
 
 def cross_fitted(
@@ -45,8 +64,8 @@ def cross_fitted(
     *,
     validation: Any = None,
     on_fit: OnEpoch | None = None,
-) -> Hidden:
-    """Fit a copy of the model without the labels of each fold in turn, and collect what it makes of them.
+) -> CrossFit:
+    """Fit a copy of the model without the labels of each fold in turn.
 
     Parameters
     ----------
@@ -57,20 +76,25 @@ def cross_fitted(
     codes : int array, shape (n,)
         Class indices, -1 where there is no label.
     folds : sequence of int array
-        Labelled nodes; every class keeps a label outside of each.
+        Labelled nodes, at least one fold; every class keeps a label outside of each.
     on_fit : callable, optional
         Called with (fits done, fits in all).
     """
-    n_classes = int(codes.max()) + 1
-    nobody = np.zeros((0, n_classes), dtype=np.float32)
-    transduction, unseen = [nobody], [nobody]
+    unlabelled = np.flatnonzero(codes < 0)
+    common = np.sort(np.random.default_rng(0).permutation(unlabelled)[:COMMON])
+    on_graph: list[tuple[Floats, Floats]] = []
+    by_features: list[tuple[Floats, Floats]] = []
     for done, fold in enumerate(folds, 1):
         shown = codes.copy()
         shown[fold] = -1
         other: GraphClassifier = clone(model).fit(X, shown, graph=graph, validation=validation)
-        transduction.append(other.label_distributions_[fold])
-        unseen.append(other.predict_proba(X)[fold])
+        for kept, P in ((on_graph, other.label_distributions_), (by_features, other.predict_proba(X))):
+            kept.append((P[fold], P[common]))
         if on_fit is not None:
             on_fit(done, len(folds))
-    nodes = np.concatenate([np.zeros(0, dtype=np.int64), *folds])
-    return Hidden(nodes, codes[nodes], np.concatenate(transduction), np.concatenate(unseen))
+    nodes = np.concatenate(folds)
+    return CrossFit(nodes, codes[nodes], _view(on_graph), _view(by_features))
+
+
+def _view(parts: list[tuple[Floats, Floats]]) -> View:
+    return View(np.concatenate([hidden for hidden, _ in parts]), np.stack([common for _, common in parts]))
