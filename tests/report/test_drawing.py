@@ -81,10 +81,18 @@ def test_series_differ_in_more_than_their_colour():
     assert len(same_colour) == len(set(same_colour)) == 3
 
 
-def test_the_darkest_shade_is_the_largest_value():
-    svg = heat_map([("a", [0.0, 0.2]), ("b", [0.4, 0.1])], ["0", "1"], "hop", "degree")
-    shades = [float(element.get("fill-opacity")) for element in ET.fromstring(svg).iter(f"{SVG}rect")]
-    assert np.argmax(shades) == 2 and shades[0] == 0 and shades[1] == pytest.approx(shades[2] / 2)
+def test_a_shade_says_how_far_from_one_a_ratio_is():
+    svg = heat_map([("a", [1.0, 1.2]), ("b", [0.6, 0.9])], ["0", "1"], "hop", "degree")
+    rects = list(ET.fromstring(svg).iter(f"{SVG}rect"))
+    shades = [float(rect.get("fill-opacity")) for rect in rects]
+    assert shades[0] == 0 and shades[1] == pytest.approx(shades[2] / 2, abs=0.001)
+    assert shades[3] == pytest.approx(shades[2] / 4, abs=0.001)
+    assert rects[1].get("style") != rects[2].get("style") == rects[3].get("style")
+
+
+def test_hardly_any_difference_has_hardly_any_shade():
+    svg = heat_map([("a", [1.001, 0.999])], ["0", "1"], "hop", "degree")
+    assert all(float(rect.get("fill-opacity")) < 0.01 for rect in ET.fromstring(svg).iter(f"{SVG}rect"))
 
 
 @given(finite, st.floats(1e-3, 1e4))

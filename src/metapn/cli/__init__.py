@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from metapn.cli import bench, compare, datasets, demo, evaluate, fit, inspect, predict, reproduce, tune
+from metapn.cli import bench, compare, datasets, demo, evaluate, fit, inspect, predict, report, reproduce, tune
 from metapn.errors import InputError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.add_typer(datasets.app, name="datasets")
 app.command()(evaluate.evaluate)
 app.command()(compare.compare)
 app.command()(reproduce.reproduce)
+app.command()(report.report)
 app.command()(tune.tune)
 app.command()(bench.bench)
 app.command()(inspect.inspect)

@@ -3,17 +3,56 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from metapn.data.files import whole_file
+from metapn.errors import InputError
 from metapn.experiments.cell import Cell
+from metapn.experiments.ledger import CellKey
 from metapn.experiments.run import fitted, load
+from metapn.graph import FloatArray, IntArray
 
 SEED = 0
+
+
+@dataclass(frozen=True)
+class Map:
+    """A map as it is in a folder.
+
+    Parameters
+    ----------
+    key : CellKey
+        What was fitted.
+    places : array, shape (n, 2)
+    labels : int array, shape (n,)
+        True classes, -1 where unknown.
+    accuracy : float
+        Of the fit, on its test nodes.
+    """
+
+    key: CellKey
+    places: FloatArray
+    labels: IntArray
+    accuracy: float
+
+
+def read_maps(folder: Path) -> list[Map]:
+    """Read all maps of a folder, by name."""
+    found = []
+    for path in sorted(folder.glob("map-*.npz")):
+        try:
+            with np.load(path, allow_pickle=False) as members:
+                key = CellKey(*json.loads(str(members["cell"])))
+                found.append(Map(key, members["places"], members["labels"], float(members["accuracy"])))
+        except (OSError, ValueError, KeyError, TypeError, BadZipFile):
+            raise InputError(f"{path} is damaged: it does not hold a map; remove it, and it is made again") from None
+    return found
 
 
 def is_drawn(cell: Cell, folder: Path) -> bool:

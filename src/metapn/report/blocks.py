@@ -98,7 +98,7 @@ class Cell:
     mark : {"", "best", "second"}
         Bold or underlined, as in the paper.
     word : {"", "reproduced", "above", "below", "good", "bad", ...}
-        Has a sign and a colour besides ``text``, which says the same; other words have neither.
+        Adds a sign and a colour to the note, or to the text if there is no note; these say the same in words.
     note : str
         Small, under the text.
     """

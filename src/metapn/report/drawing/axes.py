@@ -9,7 +9,7 @@ from metapn.report.drawing.scale import Axis, Scale
 from metapn.report.drawing.style import colour, dashes, mark
 from metapn.report.drawing.svg import WIDTH, element, label, line, path
 
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 8.0, 8.0, 44.0
+LEFT, RIGHT, TOP, BOTTOM = 54.0, 8.0, 8.0, 44.0
 LEGEND_ROW = 20.0
 #: About how wide a letter is.
 LETTER = 7.6
@@ -44,7 +44,7 @@ class Frame:
         yield line(left, bottom, right, bottom, "axis")
         yield label((left + right) / 2, bottom + 37, x_label)
         middle = (top + bottom) / 2
-        yield label(12, middle, y_label, transform=f"rotate(-90 12 {middle:.1f})")
+        yield label(11, middle, y_label, transform=f"rotate(-90 11 {middle:.1f})")
 
 
 @dataclass(frozen=True)
