@@ -11,9 +11,10 @@ from metapn.experiments.environment import noted
 from metapn.experiments.json_file import write_object
 from metapn.experiments.ledger import Record
 from metapn.experiments.map import _path
-from metapn.experiments.observe import calibration, hops
+from metapn.experiments.observe import hops
 from metapn.experiments.paper import published
 from metapn.experiments.plan import ARTEFACTS, cells
+from metapn.trust.reliability import reliability
 
 
 def make_up_run(cell, seed):
@@ -44,7 +45,7 @@ def make_up_run(cell, seed):
         megabytes=float(random.uniform(400, 900)),
         version="0.1.0",
         observations={
-            "calibration": calibration(confidence, random.random(500) < confidence),
+            "calibration": reliability(confidence, random.random(500) < confidence),
             "curve": None if cell.method == "lp" else curve,
             "hops": hops(weights, random.integers(0, 40, 200)) if cell.method == "metapn" else None,
         },
