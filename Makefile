@@ -32,7 +32,7 @@ bench: $(READY)
 	$(BIN)/metapn bench
 
 docs: $(READY)
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site

@@ -41,9 +41,7 @@ class Problem:
         }
 
     def log_p(self, theta):
-        return torch.log_softmax(
-            torch.relu(self.X @ theta["W1"] + theta["b1"]) @ theta["W2"] + theta["b2"], dim=1
-        )
+        return torch.log_softmax(torch.relu(self.X @ theta["W1"] + theta["b1"]) @ theta["W2"] + theta["b2"], dim=1)
 
     def gcn_gradient(self, M):
         """∇L1 by automatic differentiation."""
