@@ -43,6 +43,11 @@ def open_npz(file: Path) -> NpzFile:
         archive = None
     if not isinstance(archive, NpzFile):
         raise InputError(f"this is no npz file, or one cut short; fetch it again, or {_ANEW}")
+    for name in archive.files:
+        # Members are only ever read in place, but whoever writes such a name means harm.
+        if ".." in name.replace("\\", "/").split("/") or name.startswith(("/", "\\")):
+            archive.close()
+            raise InputError(f"member {name} would leave the folder it is unpacked in; fetch the file from elsewhere")
     return archive
 
 

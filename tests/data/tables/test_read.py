@@ -36,7 +36,7 @@ def test_every_choice_is_told(files):
         "'src' and 'dst'",
         "'w' as its weight",
         "self-loop",
-        "repeat",
+        "repetition",
     ):
         assert words in notes
 

@@ -80,7 +80,8 @@ class ColumnEncoder:
         if not self._settings:
             raise InputError(
                 "no column can be made a feature: "
-                + "; ".join(f"{plan.name} was dropped because {plan.told}" for plan in self.plan_)
+                + ", ".join(f"{plan.name!r} was dropped because {plan.told}" for plan in self.plan_)
+                + "; add one with values that differ"
             )
         self.sparse_ = bool(self._textual)
         if self.sparse_:
@@ -175,6 +176,7 @@ class ColumnEncoder:
         if kind == "date":
             settings["cycles"] = cycles_of(seconds_of(column, name))
         values = _values(name, column, settings)
+        _check_range(name, ~np.isinf(values))
         numeric = Numbers.fit(values, _value_names(name, settings), standardised=kind != "boolean")
         self._numeric[name], self._settings[name] = numeric, settings
         return ColumnPlan(name, kind, len(numeric.names), _told_of_numbers(values, kind, settings))
@@ -187,13 +189,18 @@ class ColumnEncoder:
         for (name, coder), end in zip(self._numeric.items(), ends, strict=True):
             part = out[:, end - len(coder.names) : end]
             coder.encode(_values(name, _whole(columns, name), self._settings[name]), part)
-            if not np.isfinite(part).all():
-                row = int((~np.isfinite(part)).any(axis=1).argmax())
-                raise InputError(
-                    f"column {name!r}, row {row + 1}: the number is infinite, or too large for single precision; "
-                    "correct it, or leave it empty"
-                )
+            _check_range(name, np.isfinite(part))
         return np.ascontiguousarray(out)
+
+
+def _check_range(name: str, good: npt.NDArray[np.bool_]) -> None:
+    """Refuse a column that is not good everywhere, shape (n, k)."""
+    if not good.all():
+        row = int((~good).any(axis=1).argmax())
+        raise InputError(
+            f"column {name!r}, row {row + 1}: the number is infinite, or too large for single precision; "
+            "correct it, or leave it empty"
+        )
 
 
 def _whole(columns: Any, name: str) -> Any:

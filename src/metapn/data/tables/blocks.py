@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from metapn.data.tables.nodes import canonical_ids, without_missing_words
+from metapn.data.tables.ids import encoded, id_type
+from metapn.data.tables.nodes import without_missing_words
 from metapn.data.tables.open import open_table
 from metapn.data.tables.roles import IDS
 from metapn.data.tables.source import arrow, check_known, listed
@@ -32,7 +33,7 @@ def node_blocks(nodes: str | Path, types: Mapping[str, Any], *, id: str | None =
         As written: text from a text file, for one block does not know what the next will bring.
     columns : pyarrow table, b rows
     """
-    table = open_table(nodes, "the nodes")
+    table = open_table(nodes, "the node table")
     missing = [name for name in types if name not in table.columns]
     if missing:
         raise InputError(
@@ -51,13 +52,10 @@ def node_blocks(nodes: str | Path, types: Mapping[str, Any], *, id: str | None =
         if chosen is None:
             ids = pa.array(np.arange(n_rows, n_rows + block.num_rows))
         else:
-            ids = _ids(block[chosen], table.name, chosen, n_rows)
+            column = block[chosen].combine_chunks()
+            codes = encoded(column, id_type(column.type), table.name, chosen, n_rows)
+            ids = codes.dictionary.take(codes.indices)
         n_rows += block.num_rows
         yield ids, without_missing_words(block.select(list(types)))
-
-
-def _ids(column: Any, name: str, column_name: str, before: int) -> Any:
-    pa = arrow()
-    if pa.types.is_string(column.type):
-        return column.combine_chunks()
-    return canonical_ids(column, f"{name} (after row {before})" if before else name, column_name)
+    if n_rows == 0:
+        raise InputError(f"{table.name} has a header and no rows; add a row for each node")

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from metapn.data.tables.ids import canonical, encoded, first_missing, same_type
+from metapn.data.tables.ids import canonical, encoded, id_type, same_type
 from metapn.data.tables.roles import EdgeRoles
-from metapn.data.tables.source import Source, arrow
+from metapn.data.tables.source import Source, arrow, counted
 from metapn.errors import InputError
 from metapn.graph import FloatArray, Graph
 
@@ -47,16 +47,11 @@ def read_edges(table: Source, roles: EdgeRoles) -> EdgeRows:
     weights: list[FloatArray] = []
     n_rows, value_type = 0, None
     for block in table.blocks(names, types):
-        value_type = value_type or _common_type([column.type for column in block.columns[:2]])
-        for name, column in zip(names[:2], block.columns, strict=False):
-            codes = _codes(column, value_type, f"{table.name}: column {name!r}")
-            place = first_missing(codes)
-            if place is not None:
-                raise InputError(
-                    f"{table.name}, row {n_rows + place + 1}: column {name!r} names no node; "
-                    "fill it in, or remove the row"
-                )
-            ends.append(codes)
+        value_type = value_type or id_type(*(column.type for column in block.columns[:2]))
+        ends += [
+            encoded(column, value_type, table.name, name, n_rows)
+            for name, column in zip(names[:2], block.columns, strict=False)
+        ]
         if roles.weight is not None:
             weights.append(_weights(block.columns[2], table.name, roles.weight, n_rows))
         n_rows += block.num_rows
@@ -67,7 +62,7 @@ def read_edges(table: Source, roles: EdgeRoles) -> EdgeRows:
     chunks = pa.chunked_array(ends).unify_dictionaries().chunks
     numbers = [chunk.indices.to_numpy() for chunk in chunks]
     return EdgeRows(
-        canonical(chunks[0].dictionary, f"{table.name}: column {roles.source!r}"),
+        canonical(chunks[0].dictionary),
         (np.concatenate(numbers[0::2]), np.concatenate(numbers[1::2])),
         np.concatenate(weights) if weights else None,
     )
@@ -96,10 +91,10 @@ def numbered(rows: EdgeRows, ids: Any, table: Source, roles: EdgeRoles, nodes: s
         side = 0 if ends[0][row] < 0 else 1
         name = named[int(rows.ends[side][row])].as_py()
         more = int(unknown.sum()) - 1
+        others = f" (nor are ends of {counted(more, 'more row')})" if more else ""
         raise InputError(
             f"{table.name}, row {row + 1}: {name!r} in column {(roles.source, roles.target)[side]!r} is no id of "
-            f"{nodes}{f' (nor are ends of {more:,} more rows)' if more else ''}; add such nodes there, or remove "
-            "these edges"
+            f"{nodes}{others}; add such nodes there, or remove these edges"
         )
     return EdgeRows(known, ends, rows.weights)
 
@@ -111,32 +106,16 @@ def joined(rows: EdgeRows, n_nodes: int, name: str) -> tuple[Graph, tuple[str, .
     nothing = np.zeros(len(loops), dtype=bool) if rows.weights is None else rows.weights == 0
     n_loops, n_zero = int(loops.sum()), int((nothing & ~loops).sum())
     repeated = len(loops) - n_loops - n_zero - graph.n_edges
-    notes = [f"{name}: {len(loops):,} rows make {graph.n_edges:,} edges, which count in both directions"]
+    rows_, edges = counted(len(loops), "row"), counted(graph.n_edges, "edge")
+    notes = [f"{name}: {rows_} with {edges}, which count in both directions"]
     if n_loops:
-        notes.append(f"{n_loops:,} self-loops left out: propagation adds one to every node")
+        notes.append(f"{name}: {counted(n_loops, 'self-loop')} left out, for propagation adds one to every node")
     if repeated > 0:
-        weight = "" if rows.weights is None else ", with the largest of its weights"
-        notes.append(f"{repeated:,} rows repeat an edge, in this direction or the other: it counts once{weight}")
+        largest = "" if rows.weights is None else "; the largest of its weights holds"
+        notes.append(f"{name}: {counted(repeated, 'repetition')} of an edge left out, in either direction{largest}")
     if n_zero:
-        notes.append(f"{n_zero:,} edges of weight zero left out")
+        notes.append(f"{name}: {counted(n_zero, 'edge')} of weight zero left out")
     return graph, tuple(notes)
-
-
-def _common_type(types: list[Any]) -> Any:
-    """Type of the ids in both columns: text, where the two are not the same."""
-    pa = arrow()
-    plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in types]
-    return plain[0] if plain[0] == plain[1] and not pa.types.is_large_string(plain[0]) else pa.string()
-
-
-def _codes(column: Any, value_type: Any, where: str) -> Any:
-    pa = arrow()
-    try:
-        return encoded(column, value_type)
-    except pa.ArrowException:
-        raise InputError(
-            f"{where} holds values of type {column.type}, which name no node; name a column of text or numbers"
-        ) from None
 
 
 def _weights(column: Any, table: str, name: str, before: int) -> FloatArray:

@@ -37,6 +37,7 @@ class Frame:
                 if type(frame.index).__name__ != "RangeIndex" or frame.index.name is not None:
                     frame = frame.reset_index()
                 frame = frame.rename(columns=str)
+                check_columns(name, list(frame.columns))
                 content = pyarrow.Table.from_pandas(frame, preserve_index=False)
             elif module == "polars":
                 content = frame.to_arrow()
@@ -44,7 +45,7 @@ class Frame:
                 content = frame
             else:
                 raise InputError(
-                    f"{name} are a {type(frame).__name__}; give a path, or a table of pandas, polars or pyarrow"
+                    f"{name} is a {type(frame).__name__}; give a path, or a table of pandas, polars or pyarrow"
                 )
         except (pyarrow.ArrowException, ValueError) as error:
             words = str(error).splitlines()[0]

@@ -14,35 +14,64 @@ from metapn.errors import InputError
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 
 
-def canonical(values: Any, where: str) -> Any:
-    """Turn an array of distinct ids into int64 if all are whole numbers, else into strings.
+def id_type(*types: Any) -> Any:
+    """Type in which ids from columns of these types are compared: int64 if all are numbers, else string."""
+    pa = arrow()
+    plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in types]
+    # uint64 holds hashes that int64 does not.
+    whole = [pa.types.is_integer(kind) and not pa.types.is_uint64(kind) for kind in plain]
+    if all(one or pa.types.is_floating(kind) for one, kind in zip(whole, plain, strict=True)):
+        return pa.int64()
+    return pa.string()
+
+
+def encoded(column: Any, kind: Any, where: str, name: str, before: int = 0) -> Any:
+    """Dictionary-encode a column of ids, all of which must be there, so that each is kept once in a block.
+
+    Parameters
+    ----------
+    column : pyarrow array, shape (b,)
+    kind : pyarrow type
+        What `id_type` says.
+    where, name : str
+        Table and column, for messages.
+    before : int
+        Number of rows before this block.
+    """
+    pa, compute = arrow(), arrow("pyarrow.compute")
+    plain = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_floating(plain):
+        column = compute.if_else(compute.is_nan(column), None, column)
+    try:
+        codes = column.cast(pa.dictionary(pa.int32(), kind)) if plain != column.type else column.cast(kind)
+        codes = codes if plain != column.type else codes.dictionary_encode()
+    except pa.ArrowInvalid as error:
+        raise InputError(
+            f"{where}: column {name!r} holds what is no id ({str(error).splitlines()[0]}); name a column of whole "
+            "numbers or text"
+        ) from None
+    except pa.ArrowException:
+        raise InputError(
+            f"{where}: column {name!r} holds values of type {plain}, which name no node; name a column of text or "
+            "whole numbers"
+        ) from None
+    if codes.null_count or pa.types.is_string(kind):
+        _check(codes, where, name, before)
+    return codes
+
+
+def canonical(values: Any) -> Any:
+    """Turn an array of distinct ids into int64 if all are whole numbers, else leave them strings.
 
     Parameters
     ----------
     values : pyarrow array, shape (k,)
-        No value is missing.
-    where : str
-        For the message when there can be no ids of this type.
+        Of int64 or strings.
     """
     pa, compute = arrow(), arrow("pyarrow.compute")
-    kind = values.type
-    if pa.types.is_nested(kind):
-        raise InputError(f"{where} holds values of type {kind}, which name no node; name a column of text or numbers")
-    try:
-        if pa.types.is_integer(kind):
-            return values.cast(pa.int64())
-        if pa.types.is_floating(kind):
-            return values.cast(pa.int64())
-        text = values.cast(pa.string())
-        if pa.types.is_string(text.type) and compute.all(compute.match_substring_regex(text, _WHOLE)).as_py():
-            return text.cast(pa.int64())
-        return text
-    except pa.ArrowInvalid:
-        return values.cast(pa.string())
-    except pa.ArrowNotImplementedError:
-        raise InputError(
-            f"{where} holds values of type {kind}, which name no node; name a column of text or numbers"
-        ) from None
+    if pa.types.is_string(values.type) and compute.all(compute.match_substring_regex(values, _WHOLE)).as_py():
+        return values.cast(pa.int64())
+    return values
 
 
 def same_type(one: Any, other: Any) -> tuple[Any, Any]:
@@ -53,27 +82,14 @@ def same_type(one: Any, other: Any) -> tuple[Any, Any]:
     return one.cast(pa.string()), other.cast(pa.string())
 
 
-def encoded(column: Any, value_type: Any) -> Any:
-    """Dictionary-encode an array or chunk, so that each id is kept once in a block."""
-    pa = arrow()
-    if pa.types.is_dictionary(column.type):
-        return column.cast(pa.dictionary(pa.int32(), value_type))
-    return column.cast(value_type).dictionary_encode()
-
-
-def first_missing(column: Any) -> int | None:
-    """Place of the first value that is null, NaN or empty, in a dictionary-encoded array; None if all are there."""
-    pa, compute = arrow(), arrow("pyarrow.compute")
-    values = column.dictionary
-    empty = pa.scalar("", values.type) if pa.types.is_string(values.type) else None
-    if pa.types.is_floating(values.type):
-        blank = compute.is_nan(values)
-    elif empty is not None:
-        blank = compute.equal(values, empty)
-    else:
-        blank = pa.nulls(len(values), pa.bool_()).fill_null(False)
-    if column.null_count == 0 and not compute.any(blank.fill_null(True)).as_py():
-        return None
-    wrong = compute.take(blank, column.indices).fill_null(True)
-    place = compute.index(wrong, True).as_py()
-    return None if place < 0 else int(place)
+def _check(codes: Any, where: str, name: str, before: int) -> None:
+    """Refuse ids that are missing, empty, or of more than one line: then a quotation mark does not end."""
+    compute = arrow("pyarrow.compute")
+    text = codes.dictionary.cast(arrow().string())
+    for wrong, words in (
+        (compute.equal(text, ""), "holds no id; fill it in, or remove the row"),
+        (compute.match_substring(text, "\n"), "holds an id of more than one line; close its quotation mark"),
+    ):
+        if codes.null_count or compute.any(wrong).as_py():
+            place = compute.index(compute.take(wrong, codes.indices).fill_null(True), True).as_py()
+            raise InputError(f"{where}, row {before + place + 1}: column {name!r} {words}")

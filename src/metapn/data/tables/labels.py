@@ -37,6 +37,9 @@ def read_labels(column: Any, where: str) -> Labels:
         column = compute.if_else(compute.equal(column, -1), None, column)
     elif not pa.types.is_boolean(kind) and not pa.types.is_null(kind):
         column = _text(column, where)
+        row = compute.index(compute.match_substring(column, "\n"), True).as_py()
+        if row >= 0:
+            raise InputError(f"{where}, row {row + 1}: the label has more than one line; close its quotation mark")
         column = compute.if_else(compute.is_in(column, value_set=pa.array(MISSING)), None, column)
     labels = np.empty(len(column), dtype=object)
     labels[:] = column.to_pylist()

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from metapn.data.tables.delimited import MISSING
-from metapn.data.tables.ids import canonical, encoded, first_missing
+from metapn.data.tables.ids import canonical, encoded, id_type
 from metapn.data.tables.labels import Labels, read_labels
 from metapn.data.tables.roles import NodeRoles
-from metapn.data.tables.source import Source, Types, arrow
+from metapn.data.tables.source import Source, Types, arrow, counted
 from metapn.errors import InputError
 
 
@@ -50,33 +50,17 @@ def read_nodes(table: Source, roles: NodeRoles, types: Types | None = None) -> N
     if roles.id is None:
         ids = pa.array(np.arange(content.num_rows))
     else:
-        ids, first = _ids(content[roles.id], f"{table.name}", roles.id)
+        ids, first = _ids(content[roles.id].combine_chunks(), table.name, roles.id)
         if len(first) < content.num_rows:
             _check_repeated(content, ids, first, table.name)
-            notes = (f"{content.num_rows - len(first):,} rows repeat another one and count once",)
+            notes = (
+                f"{table.name}: {counted(content.num_rows - len(first), 'row')} left out that repeat another one",
+            )
             content, ids = content.take(pa.array(first)), ids.take(pa.array(first))
     labels = (
         None if roles.label is None else read_labels(content[roles.label], f"{table.name}, column {roles.label!r}")
     )
     return NodeRows(ids, without_missing_words(content.select(list(roles.features))), labels, notes)
-
-
-def canonical_ids(column: Any, name: str, column_name: str) -> Any:
-    """Ids of all rows in canonical form, repeated where the column repeats them, shape (n,)."""
-    pa = arrow()
-    column = column.combine_chunks()
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    where = f"{name}: column {column_name!r}"
-    try:
-        codes = encoded(column, pa.string() if pa.types.is_large_string(kind) else kind)
-    except pa.ArrowException:
-        raise InputError(f"{where} holds values of type {kind}, which name no node; name another with --id") from None
-    place = first_missing(codes)
-    if place is not None:
-        raise InputError(
-            f"{name}, row {place + 1}: column {column_name!r} holds no id; fill it in, or remove the row"
-        )
-    return canonical(codes.dictionary, where).take(codes.indices)
 
 
 def without_missing_words(columns: Any) -> Any:
@@ -93,10 +77,10 @@ def without_missing_words(columns: Any) -> Any:
 
 
 def _ids(column: Any, name: str, column_name: str) -> tuple[Any, Any]:
-    """Ids of all rows, and the rows in which each id occurs first."""
-    ids = canonical_ids(column, name, column_name)
-    codes = ids.dictionary_encode().indices.to_numpy()
-    return ids, np.unique(codes, return_index=True)[1]
+    """Canonical ids of all rows, and the rows in which each id occurs first."""
+    codes = encoded(column, id_type(column.type), name, column_name)
+    places = codes.indices.to_numpy()
+    return canonical(codes.dictionary).take(codes.indices), np.unique(places, return_index=True)[1]
 
 
 def _check_repeated(content: Any, ids: Any, first: Any, name: str) -> None:

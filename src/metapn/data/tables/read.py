@@ -78,13 +78,13 @@ def read_tables(
 
 def _opened(edges: Any, nodes: Any, whole: str) -> tuple[Source | None, Source | None]:
     """Open the tables of edges and of nodes; a graph in one file has both."""
-    node_table = None if nodes is None else open_table(nodes, "the nodes")
+    node_table = None if nodes is None else open_table(nodes, "the node table")
     if whole == ".graphml":
         edge_table, described = read_graphml(Path(edges))
         return (edge_table if edge_table.content.num_rows else None), node_table or described
     if whole == ".npz":
         return npz_edges(Path(edges)), node_table
-    return None if edges is None else open_table(edges, "the edges"), node_table
+    return None if edges is None else open_table(edges, "the edge table"), node_table
 
 
 def _with_edges(

@@ -73,6 +73,17 @@ def check_known(source: Source, column: str, option: str) -> str:
     )
 
 
+def counted(number: int, noun: str) -> str:
+    """Put a number before a noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def listed(names: Sequence[str], most: int = 12) -> str:
     """Join names for a message; of many, the first.
 
