@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from metapn import datasets as datasets
     from metapn.baselines import method as method
     from metapn.baselines import methods as methods
+    from metapn.data.interop import as_graph as as_graph
+    from metapn.data.tables import read_tables as read_tables
     from metapn.errors import InputError as InputError
     from metapn.graph import Graph as Graph
     from metapn.model.metapn import MetaPN as MetaPN
@@ -22,14 +24,28 @@ _WHERE = {
     "Graph": "metapn.graph",
     "InputError": "metapn.errors",
     "MetaPN": "metapn.model.metapn",
+    "as_graph": "metapn.data.interop",
     "datasets": "metapn",
     "load": "metapn.model.storage",
     "method": "metapn.baselines",
     "methods": "metapn.baselines",
+    "read_tables": "metapn.data.tables",
     "save": "metapn.model.storage",
 }
 
-__all__ = ["Graph", "InputError", "MetaPN", "__version__", "datasets", "load", "method", "methods", "save"]
+__all__ = [
+    "Graph",
+    "InputError",
+    "MetaPN",
+    "__version__",
+    "as_graph",
+    "datasets",
+    "load",
+    "method",
+    "methods",
+    "read_tables",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

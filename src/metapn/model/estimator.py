@@ -16,8 +16,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from metapn.data.interop import as_graph
 from metapn.errors import InputError
-from metapn.graph import Graph, IntArray, as_graph
+from metapn.graph import Graph, IntArray
 from metapn.model.features import FeatureMatrix
 from metapn.model.fit_report import FitReport
 from metapn.model.inputs import checked_features, checked_nodes, checked_validation, graph_with_features, whole_graph
@@ -90,7 +91,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like, shape (n,)
             Labels; -1, None or NaN where there is none.
         graph : Graph, scipy sparse array of shape (n, n), or edge list of shape (m, 2), optional
-            By default the graph of the nearest neighbours in X.
+            Or a graph of networkx, igraph or PyTorch Geometric, or a data frame, see `metapn.data.interop`. By
+            default the graph of the nearest neighbours in X.
         nodes : int array-like, shape (k,), optional
             For cross-validation with scikit-learn: ``cross_val_score(model, X, y, params={"graph": g, "nodes":
             np.arange(n)})``. scikit-learn cuts X, y and ``nodes`` alike and leaves ``g``, a `Graph` with features,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from metapn.data.interop import as_graph
 from metapn.data.neighbours import nearest_neighbour_graph
 from metapn.errors import InputError
-from metapn.graph import Features, Graph, IntArray, as_graph
+from metapn.graph import Features, Graph, IntArray
 from metapn.model.features import FeatureMatrix, FeatureScaling
 from metapn.model.inputs import checked_features
 from metapn.model.network import Network
