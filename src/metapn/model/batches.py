@@ -61,8 +61,18 @@ def balance(stacks: Sequence[Tensor], gold_labels: Tensor) -> None:
     mass that equals its share of the gold labels, shape (r, g). Hop 0, the gold labels themselves, stays.
     """
     mass = torch.stack([stack[:, :, 1:].sum(dim=(2, 3), dtype=torch.float64) for stack in stacks]).sum(dim=0)
+    factor = balance_factors(mass, gold_labels)
+    for stack in stacks:
+        weigh(stack, factor)
+
+
+def balance_factors(mass: Tensor, gold_labels: Tensor) -> Tensor:
+    """What `balance` multiplies each class of each run by, shape (r, c), from the masses (r, c)."""
     counts = torch.stack([torch.bincount(labels, minlength=mass.shape[1]) for labels in gold_labels])
     share = counts.to(mass) / gold_labels.shape[1]
-    factor = share * mass.sum(dim=1, keepdim=True) / mass
-    for stack in stacks:
-        stack[:, :, 1:] *= factor[:, :, None, None].to(stack)
+    return share * mass.sum(dim=1, keepdim=True) / mass
+
+
+def weigh(stack: Tensor, factor: Tensor) -> None:
+    """Multiply the hops 1..K of a stack (r, c, K + 1, b), in place, by a factor for each class, shape (r, c)."""
+    stack[:, :, 1:] *= factor[:, :, None, None].to(stack)

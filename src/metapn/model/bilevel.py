@@ -29,6 +29,7 @@ from metapn.model.closed_forms import (
     log_probability_derivative,
 )
 from metapn.model.features import FeatureMatrix
+from metapn.model.task import FeatureRows
 
 META_GRADIENTS = ("exact", "finite_difference")
 
@@ -68,7 +69,7 @@ class Coupling:
         self.gram = None if self.gram is None else self.gram[runs]
 
 
-def gram_pays(X: FeatureMatrix, n_gold: int) -> bool:
+def gram_pays(X: FeatureRows, n_gold: int) -> bool:
     """Whether the Gram matrix is cheaper than going through X: it has at most four times X's entries.
 
     Four, because a dense product does about four times as many operations a second as a sparse one.

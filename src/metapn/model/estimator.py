@@ -25,10 +25,13 @@ from metapn.model.inputs import checked_features, checked_nodes, checked_validat
 from metapn.model.labels import encode_labels
 from metapn.model.network import Network, normalised
 from metapn.model.settings import device, one_of, seed, setting, whole
-from metapn.model.task import Task
+from metapn.model.streaming.task import StreamedTask, task_of
+from metapn.model.task import Problem, Task
 from metapn.model.together import Shared, fit_together
 from metapn.model.training import History, OnEpoch
+from metapn.propagation.engines.contract import Engine
 from metapn.propagation.hops import transition
+from metapn.propagation.operator import SparseMatrix
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -48,13 +51,17 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _network(self, n_features: int, n_classes: int, generator: torch.Generator) -> Network:
         """Build the untrained module."""
 
+    def _propagation(self, graph: Graph) -> SparseMatrix | Engine:
+        """What labels travel by: T, or an engine."""
+        return transition(graph, device=self._device())
+
     @abstractmethod
-    def _train(self, network: Any, task: Task, on_epoch: OnEpoch | None) -> History:
+    def _train(self, network: Any, task: Any, on_epoch: OnEpoch | None) -> History:
         """Train the module in place."""
 
     @classmethod
     def _train_together(
-        cls, models: Sequence[Any], networks: Sequence[Any], tasks: Sequence[Task], on_epoch: OnEpoch | None
+        cls, models: Sequence[Any], networks: Sequence[Any], tasks: Sequence[Any], on_epoch: OnEpoch | None
     ) -> list[History]:
         """Train the modules of several models in place; one after another, unless a method knows better."""
         return [
@@ -62,14 +69,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for model, network, task in zip(models, networks, tasks, strict=True)
         ]
 
-    def _final_distributions(self, network: Any, task: Task) -> Tensor:
+    def _final_distributions(self, network: Any, task: Any) -> Tensor:
         """Predict the nodes of the training graph, shape (n, c)."""
-        return normalised(network.probabilities(task.X, task.T))
+        return normalised(task.predict(network)[:])
 
     def _final_name(self) -> str:
         return type(self).__name__
 
-    def _keep(self, network: Any, task: Task) -> None:
+    def _keep(self, network: Any, task: Any) -> None:
         """Keep what the method alone has to show."""
 
     def fit(
@@ -176,7 +183,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         matrix = FeatureMatrix(features, device=device)
         return matrix, None if graph is None else transition(as_graph(graph, features.shape[0]), device=device)
 
-    def _task(self, shared: Shared, codes: IntArray, validation: Any) -> Task:
+    def _task(self, shared: Shared, codes: IntArray, validation: Any) -> Task | StreamedTask:
         device = shared.X.device
         seed = int(check_random_state(self.random_state).randint(2**31))
         stopping, stopping_labels = None, None
@@ -184,9 +191,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             places, labels = checked_validation(validation, len(codes), self.classes_)
             stopping, stopping_labels = (torch.as_tensor(v, device=device) for v in (places, labels))
         gold = np.flatnonzero(codes >= 0)
-        return Task(
-            T=shared.T,
-            X=shared.X,
+        return task_of(
+            shared.propagation,
+            shared.X,
             gold=torch.as_tensor(gold, device=device),
             gold_labels=torch.as_tensor(codes[gold], device=device),
             n_classes=len(self.classes_),
@@ -205,7 +212,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return codes
 
-    def _conclude(self, network: Network, task: Task, history: History) -> None:
+    def _conclude(self, network: Network, task: Problem, history: History) -> None:
         """Keep what the training has led to."""
         self.history_ = history
         self._network_ = network.eval()

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from metapn.model.learner import Networks, Settings
-from metapn.model.task import Task
+from metapn.model.task import Predicted, Problem
 from metapn.model.training import EarlyStopping, History, KeepLast, Learner, StoppingRule, train
 
 
@@ -18,7 +18,7 @@ class FineTuningLearner(Learner):
     a few steps on three labels a class undo the training.
     """
 
-    def __init__(self, network: Networks, task: Task, settings: Settings) -> None:
+    def __init__(self, network: Networks, task: Problem, settings: Settings) -> None:
         self.network, self.task, self.settings = network, task, settings
         self.transformer = network.transformer
         self.X_gold = task.X.rows(task.gold.cpu().numpy())
@@ -39,12 +39,12 @@ class FineTuningLearner(Learner):
         """All of θ."""
         return list(self.transformer.parameters())
 
-    def predict(self) -> Tensor:
+    def predict(self) -> Predicted:
         """Probabilities of all nodes, shape (n, c)."""
-        return self.network.probabilities(self.task.X, self.task.T)
+        return self.task.predict(self.network)
 
 
-def fine_tune(network: Networks, task: Task, settings: Settings, epochs: int) -> History:
+def fine_tune(network: Networks, task: Problem, settings: Settings, epochs: int) -> History:
     """Fine-tune in place.
 
     With validation nodes the best epoch is kept, and the weights from before count as epoch 0: fine-tuning

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -13,7 +13,7 @@ from metapn.model.bilevel import Gold, exact_label_gradient, finite_difference_l
 from metapn.model.closed_forms import Activation, Gradient, Head, activate, cross_entropy_gradient
 from metapn.model.features import FeatureMatrix
 from metapn.model.propagator import Attention, Phi, Propagator, attend, propagator_gradient, pseudo_labels, stacked
-from metapn.model.task import Task
+from metapn.model.task import Predicted, Problem, Task
 from metapn.model.transformer import Transformer, dropout_mask
 from metapn.propagation.hops import one_hot
 from metapn.propagation.operator import SparseMatrix
@@ -37,6 +37,11 @@ class Networks(Protocol):
 
     transformer: Transformer
     propagator: Propagator
+    alpha: float
+
+    @property
+    def spread_hops(self) -> int:
+        """Steps of personalised PageRank after the transformer."""
 
     def probabilities(self, X: FeatureMatrix, T: SparseMatrix | None) -> Tensor:
         """Probabilities of all nodes, shape (n, c)."""
@@ -55,13 +60,13 @@ class Member(NamedTuple):
         """All of θ and φ, as views."""
         return [value[self.place] for value in (*self.learner.theta, *self.learner.phi)]
 
-    def predict(self) -> Tensor:
+    def predict(self) -> Predicted:
         """Probabilities of all nodes after the last epoch, shape (n, c)."""
-        return self.learner.predictions()[:, self.place]
+        return self.learner.predicted(self.place)
 
-    def predict_with(self, weights: Sequence[Tensor]) -> Tensor:
+    def predict_with(self, weights: Sequence[Tensor]) -> Predicted:
         """Probabilities of all nodes by other weights, shape (n, c)."""
-        return self.learner.predict([weight[None] for weight in weights[:4]])[:, 0]
+        return self.learner.predicted_with([weight[None] for weight in weights[:4]])
 
 
 class BilevelLearner:
@@ -90,7 +95,7 @@ class BilevelLearner:
     settings : Settings
     """
 
-    def __init__(self, networks: Sequence[Networks], tasks: Sequence[Task], settings: Settings) -> None:
+    def __init__(self, networks: Sequence[Networks], tasks: Sequence[Problem], settings: Settings) -> None:
         self.networks, self.settings, self.task = list(networks), settings, tasks[0]
         self.runs = list(range(len(tasks)))
         #: Pseudo labels (n, c) and hop weights (n, K + 1) of each run that has retired, by its number.
@@ -99,12 +104,8 @@ class BilevelLearner:
         self.scale = float(self.task.n_classes)
         self.X_gold = [task.X.rows(task.gold.cpu().numpy()) for task in tasks]
         self.theta = self._stacked_transformers()
-        targets = [one_hot(task.gold, task.gold_labels, task.n_nodes, task.n_classes) for task in tasks]
-        self.targets = torch.stack([rows[task.gold].T for rows, task in zip(targets, tasks, strict=True)])
-        self.batches = deal(self.task, torch.stack(targets), self.X_gold, settings)
-        self.order = torch.cat([batch.nodes for batch in self.batches])
-        if settings.balance:
-            balance([batch.stack for batch in self.batches], torch.stack([task.gold_labels for task in tasks]))
+        self.targets = torch.stack([_targets(task) for task in tasks])
+        self.deal(tasks)
         groups: list[dict[str, Any]] = [
             {"params": self.theta[:1], "weight_decay": settings.l2},
             {"params": self.theta[1:]},
@@ -117,10 +118,31 @@ class BilevelLearner:
             self.phi = [part.detach() for part in stacked(propagators) if part is not None]
             self.outer = torch.optim.Adam(self.phi, lr=settings.meta_learning_rate, fused=True)
         else:
-            with torch.no_grad():
-                for batch in self.batches:
-                    parts = zip(propagators, batch.stack, strict=True)
-                    batch.labels = torch.stack([propagator(stack) for propagator, stack in parts])
+            self.fix_labels(propagators)
+
+    def deal(self, tasks: Sequence[Problem]) -> None:
+        """Deal the nodes into batches, each with its part of the hop stacks."""
+        assert isinstance(self.task, Task)
+        Y0 = torch.stack([one_hot(task.gold, task.gold_labels, task.n_nodes, task.n_classes) for task in tasks])
+        self.batches = deal(self.task, Y0, self.X_gold, self.settings)
+        self.order = torch.cat([batch.nodes for batch in self.batches])
+        if self.settings.balance:
+            balance([batch.stack for batch in self.batches], torch.stack([task.gold_labels for task in tasks]))
+
+    @torch.no_grad()
+    def fix_labels(self, propagators: Sequence[Propagator]) -> None:
+        """Keep the pseudo labels of propagators that learn nothing."""
+        for batch in self.batches:
+            batch.labels = fixed_labels(propagators, batch.stack)
+
+    @property
+    def n_batches(self) -> int:
+        """Number of batches."""
+        return len(self.batches)
+
+    def visit(self, places: Iterable[int]) -> Iterator[Batch]:
+        """Yield these batches, one after another."""
+        return (self.batches[place] for place in places)
 
     def _stacked_transformers(self) -> list[Tensor]:
         """θ of all runs: W₁ (r, f, h), b₁ (r, 1, h), W₂ᵀ (r, c, h), b₂ (r, c, 1)."""
@@ -138,10 +160,18 @@ class BilevelLearner:
     def epoch(self) -> list[float]:
         """Take a step on each batch, in random order; return the mean of their losses for each run."""
         self._predictions = None
-        order = torch.randperm(len(self.batches), generator=self.task.generator)
-        losses = torch.stack([self._step(self.batches[i]) for i in order.tolist()])
+        order = torch.randperm(self.n_batches, generator=self.task.generator)
+        losses = torch.stack([self._step(batch) for batch in self.visit(order.tolist())])
         mean: list[float] = losses.mean(dim=0).tolist()
         return mean
+
+    def predicted(self, place: int) -> Predicted:
+        """Probabilities of all nodes by one of the runs after the last epoch, shape (n, c)."""
+        return self.predictions()[:, place]
+
+    def predicted_with(self, theta: Sequence[Tensor]) -> Predicted:
+        """Probabilities of all nodes by the transformer θ of one run, shape (n, c)."""
+        return self.predict(theta)[:, 0]
 
     def predictions(self) -> Tensor:
         """Probabilities of all nodes by all runs after the last epoch, shape (n, r, c)."""
@@ -152,6 +182,7 @@ class BilevelLearner:
     @torch.no_grad()
     def predict(self, theta: Sequence[Tensor]) -> Tensor:
         """Probabilities of all nodes by the transformers θ of some runs, shape (n, r, c)."""
+        assert isinstance(self.task, Task)
         W1, head = theta[0], Head(*theta[1:])
         P = torch.cat([activate(batch.X.products(W1), head).p for batch in self.batches], dim=2)
         n_runs, n_classes, n_nodes = P.shape
@@ -179,8 +210,10 @@ class BilevelLearner:
     def _propagated(self, place: int) -> tuple[Tensor, Tensor]:
         """Pseudo labels (n, c) and hop weights (n, K + 1) of all nodes, by one of the runs."""
         propagator = self.networks[place].propagator
-        weights = [propagator.hop_weights(batch.stack[place]) for batch in self.batches]
-        labels = [(w * batch.stack[place]).sum(dim=1) for w, batch in zip(weights, self.batches, strict=True)]
+        weights, labels = [], []
+        for batch in self.visit(range(self.n_batches)):
+            weights.append(propagator.hop_weights(batch.stack[place]))
+            labels.append((weights[-1] * batch.stack[place]).sum(dim=1))
         return self._in_order(torch.cat(labels, dim=1)), self._in_order(torch.cat(weights, dim=1))
 
     def _in_order(self, values: Tensor) -> Tensor:
@@ -197,13 +230,17 @@ class BilevelLearner:
         self.X_gold = [self.X_gold[place] for place in places]
         self.runs = [self.runs[place] for place in places]
         self.targets = self.targets[places]
-        for batch in self.batches:
-            batch.keep(places)
+        self.keep_batches(places)
         for optimiser in (self.inner, self.outer) if self.phi else (self.inner,):
             for value in [each for group in optimiser.param_groups for each in group["params"]]:
                 value.data, value.grad = value.data[places], None
                 state = optimiser.state[value]
                 state["exp_avg"], state["exp_avg_sq"] = state["exp_avg"][places], state["exp_avg_sq"][places]
+
+    def keep_batches(self, places: list[int]) -> None:
+        """Go on with some of the runs in the batches."""
+        for batch in self.batches:
+            batch.keep(places)
 
     def _step(self, batch: Batch) -> Tensor:
         """Inner and outer step on a batch; the loss of each run, shape (r,)."""
@@ -250,3 +287,14 @@ class BilevelLearner:
         for part, gradient in zip(self.theta, (X.transpose_products(inner.Z), *inner.head), strict=True):
             part.grad = gradient
         self.inner.step()
+
+
+def _targets(task: Problem) -> Tensor:
+    """Labels of the gold nodes as columns of ones and zeros, shape (c, g)."""
+    n_gold = len(task.gold)
+    return one_hot(torch.arange(n_gold, device=task.device), task.gold_labels, n_gold, task.n_classes).T
+
+
+def fixed_labels(propagators: Sequence[Propagator], stack: Tensor) -> Tensor:
+    """Pseudo labels of a batch by the propagators of all runs, shape (r, c, b)."""
+    return torch.stack([propagator(own) for propagator, own in zip(propagators, stack, strict=True)])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from metapn.graph import Graph
 from metapn.model.bilevel import META_GRADIENTS
 from metapn.model.estimator import GraphClassifier
 from metapn.model.features import FeatureMatrix
@@ -17,9 +18,14 @@ from metapn.model.memory import estimate_memory
 from metapn.model.network import Network, normalised
 from metapn.model.propagator import PROPAGATORS, Propagator
 from metapn.model.settings import flag, number, one_of, setting, whole
-from metapn.model.task import Task
+from metapn.model.streaming.learner import StreamedLearner
+from metapn.model.streaming.task import StreamedTask
+from metapn.model.task import Problem
 from metapn.model.training import History, OnEpoch, stopping_rule, train_all
 from metapn.model.transformer import Transformer
+from metapn.propagation.engines import ENGINES, open_engine
+from metapn.propagation.engines.contract import Engine
+from metapn.propagation.engines.sources import GraphEdges
 from metapn.propagation.hops import personalised_pagerank
 from metapn.propagation.operator import SparseMatrix
 
@@ -38,6 +44,11 @@ class MetaPNNetwork(Network):
         super().__init__()
         self.transformer, self.propagator = transformer, propagator
         self.final, self.alpha, self.n_hops = final, alpha, n_hops
+
+    @property
+    def spread_hops(self) -> int:
+        """Steps of personalised PageRank after the transformer, on a graph."""
+        return 0 if self.final == "transformer" else self.n_hops
 
     def probabilities(self, X: FeatureMatrix, T: SparseMatrix | None) -> Tensor:
         """softmax(f_θ(X)), then K steps of personalised PageRank where there is a graph; shape (n, c)."""
@@ -98,6 +109,10 @@ class MetaPN(GraphClassifier):
         The prediction on the training graph: the transformer's, then personalised PageRank (default); the
         transformer's alone (the paper's text); or the pseudo labels. On other nodes `predict` uses the
         transformer, followed by personalised PageRank where a graph is given, unless ``transformer``.
+    engine : {"memory", "disk"}
+        Where labels travel in `fit`, see `metapn.propagation.engines`: in memory, or in files of a temporary folder.
+        The results are the same to rounding; ``disk`` is slower, and needs memory for neither the edges nor
+        the hop stack. docs/scale.md tells what to do with graphs that do not fit into memory to begin with.
     scaling : {"auto", "rows", "columns", "none"}
         See `metapn.model.features.FeatureScaling`; ``auto`` is rows for sparse X, columns for dense.
     n_neighbors : int
@@ -156,6 +171,8 @@ class MetaPN(GraphClassifier):
     fine_tune_epochs: int = setting(0, whole(0))
     final: str = setting("propagated", one_of(FINALS))
 
+    engine: str = setting("memory", one_of(ENGINES))
+
     estimate_memory = staticmethod(estimate_memory)
 
     def _network(self, n_features: int, n_classes: int, generator: torch.Generator) -> MetaPNNetwork:
@@ -163,7 +180,12 @@ class MetaPN(GraphClassifier):
         propagator = Propagator(n_classes, kind=self.propagator, alpha=self.alpha, generator=generator)
         return MetaPNNetwork(transformer, propagator, final=self.final, alpha=self.alpha, n_hops=self.n_hops)
 
-    def _train(self, network: MetaPNNetwork, task: Task, on_epoch: OnEpoch | None) -> History:
+    def _propagation(self, graph: Graph) -> SparseMatrix | Engine:
+        if self.engine == "memory":
+            return super()._propagation(graph)
+        return open_engine(self.engine, GraphEdges(graph))
+
+    def _train(self, network: MetaPNNetwork, task: Problem, on_epoch: OnEpoch | None) -> History:
         return self._train_together([self], [network], [task], on_epoch)[0]
 
     @classmethod
@@ -171,7 +193,7 @@ class MetaPN(GraphClassifier):
         cls,
         models: Sequence[MetaPN],
         networks: Sequence[MetaPNNetwork],
-        tasks: Sequence[Task],
+        tasks: Sequence[Problem],
         on_epoch: OnEpoch | None,
     ) -> list[History]:
         first, histories = models[0], []
@@ -180,7 +202,7 @@ class MetaPN(GraphClassifier):
         at_once = first._at_once() if alike else 1
         for start in range(0, len(models), at_once):
             some = slice(start, start + at_once)
-            learner = BilevelLearner(networks[some], tasks[some], first)
+            learner = first._learner(networks[some], tasks[some])
             rules = [stopping_rule(task, first.patience) for task in tasks[some]]
             histories += train_all(learner, rules, max_epochs=first.max_epochs, on_epoch=on_epoch)
             for run, model in enumerate(models[some]):
@@ -190,18 +212,23 @@ class MetaPN(GraphClassifier):
             model.fine_tuning_ = fine_tune(network, task, first, epochs) if epochs else None
         return histories
 
+    def _learner(self, networks: Sequence[MetaPNNetwork], tasks: Sequence[Problem]) -> BilevelLearner:
+        """Return the learner of some runs, whose batches come from memory or from an engine."""
+        streamed = [task for task in tasks if isinstance(task, StreamedTask)]
+        return StreamedLearner(networks, streamed, self) if streamed else BilevelLearner(networks, tasks, self)
+
     def _at_once(self) -> int:
         """How many runs to train in the same steps: more than fit into the cache would be slower than one."""
         return max(1, _CACHE_BYTES // (4 * self.batch_size * self.hidden))
 
-    def _final_distributions(self, network: MetaPNNetwork, task: Task) -> Tensor:
+    def _final_distributions(self, network: MetaPNNetwork, task: Problem) -> Tensor:
         if self.final != "pseudo":
-            return normalised(network.probabilities(task.X, task.T))
+            return super()._final_distributions(network, task)
         # Where no label has arrived there is no pseudo label: the transformer answers.
         arrived = self._pseudo.sum(dim=1, keepdim=True) > 0
-        return normalised(torch.where(arrived, self._pseudo, network.probabilities(task.X, None)))
+        return normalised(torch.where(arrived, self._pseudo, task.predict(network, spread=False)[:]))
 
-    def _keep(self, network: MetaPNNetwork, task: Task) -> None:
+    def _keep(self, network: MetaPNNetwork, task: Problem) -> None:
         self.pseudo_labels_ = self._pseudo.cpu().numpy()
         self.hop_weights_ = self._weights.cpu().numpy()
         del self._pseudo, self._weights

@@ -16,9 +16,10 @@ from metapn.model.features import FeatureMatrix, FeatureScaling
 from metapn.model.inputs import checked_features
 from metapn.model.network import Network
 from metapn.model.settings import check_settings
+from metapn.model.streaming.task import StreamedTask
 from metapn.model.task import Task
 from metapn.model.training import OnEpoch
-from metapn.propagation.hops import transition
+from metapn.propagation.engines.contract import Engine
 from metapn.propagation.operator import SparseMatrix
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Shared(NamedTuple):
     """What all runs on one graph share."""
 
     graph: Graph
-    T: SparseMatrix
+    propagation: SparseMatrix | Engine
     X: FeatureMatrix
 
 
@@ -38,7 +39,7 @@ class Beginning(NamedTuple):
 
     graph: Graph
     codes: list[IntArray]
-    tasks: list[Task]
+    tasks: list[Task | StreamedTask]
     networks: list[Network]
 
 
@@ -121,7 +122,7 @@ def _shared(model: GraphClassifier, X: Any, features: Features, graph: Any) -> S
     model._scaling = FeatureScaling.fit(features, model.scaling)
     device = model._device()
     scaled = FeatureMatrix(model._scaling.transform(features), device=device)
-    return Shared(whole, transition(whole, device=device), scaled)
+    return Shared(whole, model._propagation(whole), scaled)
 
 
 def _without_seed(model: GraphClassifier) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from metapn.model.task import Task
+from metapn.model.task import Predicted, Problem
 
 #: Called with (epochs done, most epochs) after each epoch.
 OnEpoch = Callable[[int, int], None]
@@ -23,10 +23,10 @@ class Member(Protocol):
     def weights(self) -> list[Tensor]:
         """Return all that an epoch changes and a prediction needs."""
 
-    def predict(self) -> Tensor:
+    def predict(self) -> Predicted:
         """Probabilities of every node as the method would now predict them, shape (n, c)."""
 
-    def predict_with(self, weights: Sequence[Tensor]) -> Tensor:
+    def predict_with(self, weights: Sequence[Tensor]) -> Predicted:
         """Probabilities of every node by other weights, shape (n, c)."""
 
 
@@ -42,10 +42,10 @@ class Learner(ABC):
         """Return all that an epoch changes and a prediction needs."""
 
     @abstractmethod
-    def predict(self) -> Tensor:
+    def predict(self) -> Predicted:
         """Probabilities of every node as the method would now predict them, shape (n, c)."""
 
-    def predict_with(self, weights: Sequence[Tensor]) -> Tensor:
+    def predict_with(self, weights: Sequence[Tensor]) -> Predicted:
         """Probabilities of every node by other weights, which are put in for the moment, shape (n, c)."""
         own = [weight.detach().clone() for weight in self.weights()]
         assign(self.weights(), weights)
@@ -263,7 +263,7 @@ class KeepLast:
         history.best_epoch = len(history.loss)
 
 
-def stopping_rule(task: Task, patience: int) -> StoppingRule:
+def stopping_rule(task: Problem, patience: int) -> StoppingRule:
     """Return early stopping where there are validation nodes, else the rule that needs no labels."""
     if task.validation is None or task.validation_labels is None:
         return Settled(task.gold, task.gold_labels)

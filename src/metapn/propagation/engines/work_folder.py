@@ -6,6 +6,7 @@ import errno
 import json
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,8 +42,8 @@ class WorkFolder:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self._temporary = tempfile.TemporaryDirectory(prefix="metapn-") if path is None else None
-        self.path = Path(self._temporary.name) if self._temporary is not None else Path(str(path))
+        self.path = Path(tempfile.mkdtemp(prefix="metapn-")) if path is None else path
+        self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True) if path is None else None
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -68,8 +69,8 @@ class WorkFolder:
 
     def close(self) -> None:
         """Remove a temporary folder."""
-        if self._temporary is not None:
-            self._temporary.cleanup()
+        if self._remove is not None:
+            self._remove()
 
 
 @contextmanager
