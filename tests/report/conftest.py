@@ -53,7 +53,7 @@ def make_up_run(cell, seed):
     )
 
 
-def make_up(folder, artefacts=tuple(ARTEFACTS), n_runs=3, **narrowed):
+def make_up(folder, artefacts=tuple(ARTEFACTS), n_runs=2, **narrowed):
     """Fill a folder as `metapn reproduce` does."""
     folder.mkdir(parents=True, exist_ok=True)
     with noted(folder, f"metapn reproduce all --runs {n_runs} --out results"):
@@ -62,7 +62,7 @@ def make_up(folder, artefacts=tuple(ARTEFACTS), n_runs=3, **narrowed):
         ledger.append(folder, runs)
         if "table1" in artefacts:
             write_object(folder / "datasets.json", {name: vars(source.counts) for name, source in SOURCES.items()})
-        for cell in cells("figure4") if "figure4" in artefacts else ():
+        for cell in cells("figure4", **narrowed) if "figure4" in artefacts else ():
             random = np.random.default_rng(len(cell.method))
             labels = random.integers(7, size=300)
             places = (random.normal(size=(300, 2)) + 4 * np.c_[np.cos(labels), np.sin(labels)]).astype(np.float32)
