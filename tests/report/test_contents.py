@@ -16,12 +16,14 @@ from metapn.experiments.cell import Cell
 from metapn.experiments.paper import published
 from metapn.experiments.plan import ARTEFACTS, cells
 from metapn.report import blocks
+from metapn.report.calibration import calibration_error
 from metapn.report.contents import contents
 from metapn.report.markdown import markdown
 from metapn.report.page import html
 from metapn.report.results import Results
 from metapn.report.tidy import COLUMNS, tidy
 from metapn.report.words import NONE
+from metapn.trust.reliability import expected_calibration_error, reliability
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -202,3 +204,16 @@ def test_a_damaged_file_is_named(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=name):
         Results.read(tmp_path)
+
+
+def test_the_calibration_error_is_that_of_the_probabilities(whole):
+    random = np.random.default_rng(0)
+    run = next(iter(Results.read(whole).records.values()))[0]
+    errors, runs = [], []
+    for _ in range(3):
+        confidence = random.uniform(0.2, 1, 400)
+        right = random.random(400) < confidence**2
+        runs.append(ledger.Record(**{**vars(run), "observations": {"calibration": reliability(confidence, right)}}))
+        errors.append(expected_calibration_error(confidence, right))
+    assert calibration_error(runs) == pytest.approx(np.mean(errors), abs=1e-4)
+    assert calibration_error([ledger.Record(**{**vars(run), "observations": {}})]) is None

@@ -45,10 +45,14 @@ def _lacking(results: Results, artefact: str) -> str:
 def _described(absent: Sequence[Cell], planned: Sequence[Cell]) -> list[str]:
     """Name the data sets, protocols and methods of which there is no cell, and count what else is absent."""
     found: list[str] = []
-    for attribute, titles in (("dataset", words.dataset), ("protocol", words.PROTOCOLS.get), ("method", METHODS.get)):
+    for attribute, titles in (("dataset", words.dataset), ("protocol", _protocol), ("method", METHODS.get)):
         there = {getattr(cell, attribute) for cell in planned if cell not in absent}
         gone = [value for value in dict.fromkeys(getattr(cell, attribute) for cell in absent) if value not in there]
         absent = [cell for cell in absent if getattr(cell, attribute) not in gone]
         planned = [cell for cell in planned if getattr(cell, attribute) not in gone]
         found.extend(str(titles(value)) for value in gone)
     return [*found, words.count(len(absent), "other cell" if found else "cell")] if absent else found
+
+
+def _protocol(name: str) -> str:
+    return f"the protocol {name}"

@@ -66,9 +66,7 @@ def _counts(judged: list[Score]) -> list[Block]:
 
 
 def _verdicts(counted: Counter[str]) -> str:
-    total = counted.total()
-    parts = [f"{counted['reproduced']} reproduced", f"{counted['above']} above", f"{counted['below']} below"]
-    return words.listed(parts) if total else "nothing"
+    return words.listed([f"{counted[word]} {word}" for word in ("reproduced", "above", "below")])
 
 
 def _runs(sizes: list[int]) -> str:
@@ -122,11 +120,23 @@ def _metapn(found: dict[Place, Contest]) -> Iterable[Block]:
         title = "propagated" if plain else "transformer alone"
         columns.append(Column(title, words.PROTOCOLS[protocol].capitalize()))
     yield blocks.Heading("Meta-PN's own cells")
+    yield blocks.Items([_own_verdicts(variant, ours.values()) for variant in variants[:2]])
     yield blocks.Text(
         "The paper says that the transformer alone predicts; its published code propagates that prediction once "
         "more, which is the default here. Both are compared with the paper's figure."
     )
     yield blocks.Table("Meta-PN: mean accuracy in per cent and half its 95 % interval", columns, rows)
+
+
+def _own_verdicts(variant: tuple[str, bool], cells: Iterable[dict[tuple[str, bool], Score]]) -> str:
+    """Count how Meta-PN does with one of its final predictions, under one protocol."""
+    scores = [found[variant] for found in cells if variant in found and found[variant].published]
+    counted = Counter(score.verdict.word for score in scores)
+    level = sum((score.verdict.difference or 0) >= 0 for score in scores)
+    return (
+        f"{'Propagated' if variant[1] else 'Transformer alone'}, under {words.PROTOCOLS[variant[0]]}: "
+        f"{_verdicts(counted)} of {words.count(len(scores), 'cell')}; the mean is at least the paper's in {level}."
+    )
 
 
 def _own(score: Score | None) -> blocks.Cell | str:
