@@ -245,12 +245,14 @@ def _check_weights(weights: FloatArray, name: Callable[[int], str]) -> None:
 
 def _symmetric_maximum(ends: IntArray, weights: FloatArray, n_nodes: int) -> sparse.csr_array:
     """Adjacency in which an edge given several times has the largest of its weights."""
-    low, high = ends.min(axis=1, initial=n_nodes), ends.max(axis=1, initial=0)
-    order = np.lexsort((-weights, high, low))
-    low, high, weights = low[order], high[order], weights[order]
-    first = np.ones(len(low), dtype=bool)
-    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
-    first &= low != high
-    low, high, weights = low[first], high[first], weights[first]
+    low, high = np.minimum(ends[:, 0], ends[:, 1]), np.maximum(ends[:, 0], ends[:, 1])
+    proper = low != high
+    # One whole number for each pair, n² of which fit into 64 bits: sorting those is what takes the time.
+    pairs = (low * n_nodes + high)[proper]
+    order = np.argsort(pairs, kind="stable")
+    pairs = pairs[order]
+    first = np.flatnonzero(np.diff(pairs, prepend=-1))
+    weights = np.maximum.reduceat(weights[proper][order], first) if len(first) else weights[:0]
+    low, high = np.divmod(pairs[first], n_nodes)
     upper = sparse.coo_array((weights, (low, high)), shape=(n_nodes, n_nodes))
     return sparse.csr_array(upper + upper.T)

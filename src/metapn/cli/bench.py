@@ -26,6 +26,7 @@ class Part(enum.StrEnum):
     THROUGHPUT = "throughput"
     BANDWIDTH = "bandwidth"
     GROWTH = "growth"
+    READING = "reading"
     START = "start"
 
 
@@ -34,6 +35,7 @@ def bench(
     datasets: Annotated[str, typer.Option(help="Comma-separated, for epoch, run and throughput.")] = "cora_ml",
     runs: Annotated[int, typer.Option(min=2, help="Runs of run and throughput.")] = 20,
     edges: Annotated[int, typer.Option(min=10_000, help="Largest graph of growth.")] = 1_000_000,
+    rows: Annotated[int, typer.Option(min=1_000, help="Rows of the edge table of reading.")] = 10_000_000,
     threads: Annotated[int, typer.Option(min=1, help="Cores to use.")] = 2,
     published: Annotated[
         str | None, typer.Option(help="Seconds of a run of the authors' code, such as cora_ml=26,citeseer=20.")
@@ -46,7 +48,7 @@ def bench(
     Example: [bold]metapn bench epoch start --datasets cora_ml,pubmed[/bold]
     """
     names = [name.strip() for name in datasets.split(",")]
-    work = _work(parts or list(Part), names, runs, edges, threads, _seconds(published))
+    work = _work(parts or list(Part), names, runs, edges, rows, threads, _seconds(published))
     measures: list[Measure] = []
     with progress("measuring", quiet=quiet) as advance:
         for done, action in enumerate(work):
@@ -59,12 +61,13 @@ def bench(
 
 
 def _work(
-    parts: list[Part], names: list[str], runs: int, edges: int, threads: int, published: dict[str, float]
+    parts: list[Part], names: list[str], runs: int, edges: int, rows: int, threads: int, published: dict[str, float]
 ) -> list[Callable[[], list[Measure]]]:
     """Make one action of each measurement."""
     from metapn.bench.bandwidth import bandwidth_share
     from metapn.bench.epoch import epoch_ratio
     from metapn.bench.growth import growth
+    from metapn.bench.reading import reading
     from metapn.bench.runs import throughput, whole_run
     from metapn.bench.start import start_time
 
@@ -80,6 +83,8 @@ def _work(
         work.append(lambda: [bandwidth_share("arxiv-like", threads=threads)])
     if Part.GROWTH in parts:
         work.append(lambda: growth([size for size in _SIZES if size <= edges], threads=threads))
+    if Part.READING in parts:
+        work.append(lambda: reading(rows, threads=threads))
     if Part.START in parts:
         work.append(lambda: [start_time()])
     return work

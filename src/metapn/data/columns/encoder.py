@@ -20,8 +20,8 @@ from metapn.graph import Features, FloatArray
 
 VERSION = 1
 
-#: X is sparse if there is text or a category and at most this share of its entries is not zero.
-_SPARSE_SHARE = 0.25
+#: X is sparse if it has as many columns, some of text, and at most this share of its entries is not zero.
+_SPARSE_WIDTH, _SPARSE_SHARE = 100, 0.25
 _Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -83,7 +83,7 @@ class ColumnEncoder:
                 + ", ".join(f"{plan.name!r} was dropped because {plan.told}" for plan in self.plan_)
                 + "; add one with values that differ"
             )
-        self.sparse_ = bool(self._textual)
+        self.sparse_ = bool(self._textual) and len(self.names_) >= _SPARSE_WIDTH
         if self.sparse_:
             X = self.transform(columns)
             self.sparse_ = bool(X.nnz <= _SPARSE_SHARE * X.shape[0] * X.shape[1])

@@ -15,7 +15,7 @@ from metapn.data.tables.source import Types, arrow, check_columns
 from metapn.errors import InputError
 
 #: Bytes that pyarrow parses at a time, and how much of a file is looked at to find its header.
-BLOCK, HEAD = 2**22, 2**20
+BLOCK, HEAD = 2**24, 2**20
 #: What stands for a missing value. In ids only the empty field does: NA may well be Namibia.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "#N/A", "?")
 _SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
