@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from metapn.baselines import methods as methods
     from metapn.data.interop import as_graph as as_graph
     from metapn.data.tables import read_tables as read_tables
+    from metapn.deploy.pipeline import Pipeline as Pipeline
     from metapn.errors import InputError as InputError
     from metapn.graph import Graph as Graph
     from metapn.model.metapn import MetaPN as MetaPN
@@ -24,6 +25,7 @@ _WHERE = {
     "Graph": "metapn.graph",
     "InputError": "metapn.errors",
     "MetaPN": "metapn.model.metapn",
+    "Pipeline": "metapn.deploy.pipeline",
     "as_graph": "metapn.data.interop",
     "datasets": "metapn",
     "load": "metapn.model.storage",
@@ -37,6 +39,7 @@ __all__ = [
     "Graph",
     "InputError",
     "MetaPN",
+    "Pipeline",
     "__version__",
     "as_graph",
     "datasets",

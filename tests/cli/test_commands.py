@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 COMMANDS = (
@@ -16,6 +17,7 @@ COMMANDS = (
     ("compare",),
     ("fit",),
     ("predict",),
+    ("export",),
 )
 
 
@@ -29,7 +31,7 @@ def test_help_names_an_example(metapn, command):
     code, out, _ = metapn(*command, "--help")
     assert code == 0
     assert "metapn" in out
-    if len(command) == 2 or command in (("demo",), ("evaluate",), ("compare",), ("fit",), ("predict",)):
+    if len(command) == 2 or command in (("demo",), ("evaluate",), ("compare",), ("fit",), ("predict",), ("export",)):
         assert "Example: metapn" in " ".join(out.split())
 
 
@@ -111,31 +113,26 @@ def test_fit_then_predict_gives_the_same_bits_in_another_process(tmp_path, own_g
     first = process("fit", path, "--out", tmp_path / "run", "--quiet")
     assert first.returncode == 0, first.stderr
     assert "final prediction: propagated" in first.stdout and first.stderr == ""
-    second = process("predict", tmp_path / "run", path, "--out", tmp_path / "again.npz")
+    second = process("predict", tmp_path / "run", path, "--out", tmp_path / "again.parquet")
     assert second.returncode == 0, second.stderr
-    fitted = np.load(tmp_path / "run" / "predictions.npz", allow_pickle=False)
-    again = np.load(tmp_path / "again.npz", allow_pickle=False)
-    assert fitted["probabilities"].tobytes() == again["probabilities"].tobytes()
-    assert fitted["classes"].tolist() == ["blue", "green", "red"]
+    fitted = pq.read_table(tmp_path / "run" / "predictions.parquet")
+    again = pq.read_table(tmp_path / "again.parquet")
+    assert again.equals(fitted.drop_columns(["hops", "reached"]))
+    assert fitted.column_names[1:5] == ["label", "p_blue", "p_green", "p_red"]
     names = np.array(["red", "green", "blue"])[truth]
-    assert (fitted["labels"] == names).mean() > 0.8
-    assert fitted["reached"].shape == (200,)
-    assert sorted(p.name for p in (tmp_path / "run").iterdir()) == [
-        "model.json",
-        "model.safetensors",
-        "predictions.npz",
-    ]
+    assert (fitted["label"].to_numpy() == names).mean() > 0.8
 
 
 def test_predict_without_the_graph_judges_by_features_alone(metapn, tmp_path, own_graph):
     path, _ = own_graph
     assert metapn("fit", path, "--out", tmp_path / "run")[0] == 0
-    code, out, _ = metapn("predict", tmp_path / "run", path, "--out", tmp_path / "alone.npz", "--no-graph")
+    code, out, _ = metapn("predict", tmp_path / "run", path, "--out", tmp_path / "alone.parquet", "--no-graph")
     assert code == 0 and "by their features alone" in out
-    alone = np.load(tmp_path / "alone.npz")["probabilities"]
-    joined = np.load(tmp_path / "run" / "predictions.npz")["probabilities"]
-    assert not np.array_equal(alone, joined)
-    np.testing.assert_allclose(alone.sum(axis=1), 1, rtol=1e-5)
+    alone = pq.read_table(tmp_path / "alone.parquet")
+    joined = pq.read_table(tmp_path / "run" / "predictions.parquet")
+    assert alone["p_red"] != joined["p_red"]
+    sums = sum(alone[name].to_numpy() for name in ("p_red", "p_green", "p_blue"))
+    np.testing.assert_allclose(sums, 1, rtol=1e-5)
 
 
 def test_the_demo_tells_and_draws(metapn, tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from metapn.experiments.map import _path
 from metapn.experiments.observe import hops
 from metapn.experiments.paper import published
 from metapn.experiments.plan import ARTEFACTS, cells
+from metapn.report.run_page import RunView
 from metapn.trust.reliability import reliability
 
 
@@ -87,3 +88,24 @@ def made_up_run():
 def whole(tmp_path_factory):
     """A folder with every table and figure of the paper."""
     return make_up(tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture(scope="session")
+def run_view():
+    """Someone's run of 300 nodes, made up: three labels of each of three classes, a few nodes out of reach."""
+    random = np.random.default_rng(0)
+    classes = random.integers(3, size=300)
+    hidden = np.eye(3, 8)[classes] * 3 + random.normal(size=(300, 8))
+    hops = random.integers(1, 6, 300)
+    hops[:9], hops[-5:] = 0, -1
+    return RunView(
+        name="customers",
+        summary=["MetaPN on 300 nodes, 900 edges; 9 labels of 3 classes", "probabilities are as the model has them"],
+        ids=[f"customer {k}" for k in range(300)],
+        classes=["churn", "grow", "stay"],
+        probabilities=random.dirichlet([0.6] * 3, 300).astype(np.float32),
+        hops=hops,
+        hidden=hidden.astype(np.float32),
+        hop_weights=np.c_[np.ones(300), random.dirichlet(np.ones(10), 300)].astype(np.float32),
+        suggested=random.choice(np.arange(9, 300), 20, replace=False),
+    )

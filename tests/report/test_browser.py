@@ -9,6 +9,7 @@ from metapn.report import blocks
 from metapn.report.contents import contents
 from metapn.report.page import html
 from metapn.report.results import Results
+from metapn.report.run_page import run_page
 
 OPTIONS = (
     "--headless=new",
@@ -75,8 +76,10 @@ def browser(tmp_path_factory):
     found.quit()
 
 
-@pytest.fixture(scope="module")
-def page(made_up, tmp_path_factory):
+@pytest.fixture(scope="module", params=["results", "a run"])
+def page(request, made_up, run_view, tmp_path_factory):
+    if request.param == "a run":
+        return run_page(run_view)
     folder = made_up(tmp_path_factory.mktemp("some"), n_runs=2, datasets=["cora_ml", "ogbn-arxiv"])
     return contents(Results.read(folder))
 

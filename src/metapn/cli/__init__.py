@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from metapn.cli import bench, compare, datasets, demo, evaluate, fit, inspect, predict, report, reproduce, tune
+from metapn.cli import (
+    bench,
+    compare,
+    datasets,
+    demo,
+    evaluate,
+    export,
+    fit,
+    inspect,
+    predict,
+    report,
+    reproduce,
+    tune,
+)
 from metapn.errors import InputError
 
 app = typer.Typer(
@@ -30,6 +43,7 @@ app.command()(bench.bench)
 app.command()(inspect.inspect)
 app.command()(fit.fit)
 app.command()(predict.predict)
+app.command()(export.export)
 
 
 def _version(wanted: bool) -> None:

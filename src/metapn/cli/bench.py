@@ -28,6 +28,7 @@ class Part(enum.StrEnum):
     GROWTH = "growth"
     READING = "reading"
     START = "start"
+    PREDICT = "predict"
 
 
 def bench(
@@ -67,6 +68,7 @@ def _work(
     from metapn.bench.bandwidth import bandwidth_share
     from metapn.bench.epoch import epoch_ratio
     from metapn.bench.growth import growth
+    from metapn.bench.predict import predict_speed
     from metapn.bench.reading import reading
     from metapn.bench.runs import throughput, whole_run
     from metapn.bench.start import start_time
@@ -87,6 +89,8 @@ def _work(
         work.append(lambda: reading(rows, threads=threads))
     if Part.START in parts:
         work.append(lambda: [start_time()])
+    if Part.PREDICT in parts:
+        work.append(lambda: predict_speed(_ROWS, threads))
     return work
 
 
@@ -94,6 +98,7 @@ def _each(measure: Callable[..., Measure], arguments: list[tuple[Any, ...]]) -> 
     return [measure(*each) for each in arguments]
 
 
+_ROWS = 400_000
 _SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000, 3_162_278, 10_000_000)
 
 

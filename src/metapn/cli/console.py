@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Advance(Protocol):
-    """Report progress: how much is done, of how much, and what else there is to say of it."""
+    """Report progress: how much is done, of how much (0: nobody knows), and what else there is to say of it."""
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
         """Report."""
@@ -54,6 +54,6 @@ def progress(what: str, *, quiet: bool) -> Iterator[Advance]:
         task = bar.add_task(what, total=None, note="")
 
         def advance(done: int, total: int, note: str = "") -> None:
-            bar.update(task, completed=done, total=total, note=note)
+            bar.update(task, completed=done, total=total or None, note=note)
 
         yield advance

@@ -2,85 +2,116 @@
 
 from __future__ import annotations
 
+import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from metapn.cli.console import console, progress
-from metapn.cli.options import EitherWay, Final, Quiet
+from metapn.cli.inspect import show
+from metapn.cli.options import Final, Quiet
+from metapn.cli.own_data import Edges, Features, File, Id, Label, Nodes, Source, Target, Weight, read
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
-    from metapn.graph import Graph
+class Format(enum.StrEnum):
+    """What the predictions are written as."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
 
 
 def fit(
-    file: Annotated[Path, typer.Argument(help="npz file: adj_matrix.*, attr_matrix.* and labels (-1: unknown).")],
-    out: Annotated[Path, typer.Option(help="Folder for the model and the predictions.")],
+    out: Annotated[Path, typer.Option(help="Folder for the model, the predictions and the model card.")],
+    file: File = None,
+    edges: Edges = None,
+    nodes: Nodes = None,
+    id: Id = None,
+    label: Label = None,
+    features: Features = None,
+    source: Source = None,
+    target: Target = None,
+    weight: Weight = None,
+    classes: Annotated[
+        str | None, typer.Option(help="Comma-separated, all classes there are: any other label is an error.")
+    ] = None,
+    class_prior: Annotated[
+        str | None, typer.Option(help="Shares of the classes among all nodes, such as spam=0.1,ham=0.9.")
+    ] = None,
+    calibrate: Annotated[
+        bool, typer.Option(help="Fit again with a fifth of the labels hidden in turn, to calibrate probabilities.")
+    ] = True,
     final: Annotated[Final, typer.Option(help="Which prediction to write.")] = Final.PROPAGATED,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
-    either_way: EitherWay = False,
+    formats: Annotated[
+        list[Format] | None,
+        typer.Option("--format", help="Of the predictions; may be repeated.", show_default="parquet"),
+    ] = None,
+    page: Annotated[bool, typer.Option(help="Draw report.html, the page for people.")] = True,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run that is in the folder.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Label every node of a graph from the few labels it has.
 
-    Writes model.json, model.safetensors and predictions.npz (classes, labels, probabilities, reached).
+    The folder appears once everything is in it: predictions, model, README.md, which describes
+    both, and report.html, which shows whom to doubt and whom to label next.
 
-    Example: [bold]metapn fit graph.npz --out run[/bold]
+    Example: [bold]metapn fit --edges edges.csv --nodes nodes.parquet --out run[/bold]
     """
-    from metapn.data.npz import read_npz
+    from metapn.data.prepared import prepared
+    from metapn.deploy.run import check_classes, fit_run
+    from metapn.deploy.run_folder import whole_folder
     from metapn.model.metapn import MetaPN
-    from metapn.model.storage import save
+    from metapn.trust.inspection import inspect
 
-    graph = read_npz(file, either_way=either_way)
-    y = _labels(graph, file)
+    shares = _shares(class_prior)
     model = MetaPN(final=final.value, random_state=seed)
-    with progress("fitting", quiet=quiet) as advance:
-        model.fit(features_of(graph, file), y, graph=graph, on_epoch=advance)
-    save(model, out)
-    write_predictions(out / "predictions.npz", model.classes_, model.label_distributions_, reached=model.reached_)
-    console().print(f"{model.report_}\nmodel and predictions are in {out}")
-
-
-def features_of(graph: Graph, file: Path) -> Any:
-    """Features of the graph, or the sentence that says there are none."""
-    from metapn.errors import InputError
-
-    if graph.features is None:
-        raise InputError(f"{file} holds no features; add attr_matrix, with one row for each node")
-    return graph.features
-
-
-def write_predictions(path: Path, classes: Any, probabilities: Any, **more: npt.NDArray[np.bool_]) -> None:
-    """Write classes (c,), labels (n,) and probabilities (n, c), and what more there is of each node."""
-    import numpy as np
-
-    from metapn.data.files import whole_file
-
-    with whole_file(path) as handle:
-        labels = classes[probabilities.argmax(axis=1)]
-        np.savez_compressed(
-            handle, allow_pickle=False, classes=classes, labels=labels, probabilities=probabilities, **more
+    with whole_folder(out, overwrite=overwrite) as folder:
+        tables = read(
+            edges,
+            nodes,
+            file=file,
+            id=id,
+            label=label,
+            features=features,
+            source=source,
+            target=target,
+            weight=weight,
         )
+        labels = tables.known_labels()
+        if classes is not None:
+            check_classes(tables, [name.strip() for name in classes.split(",")])
+        data = prepared(tables, n_neighbors=model.n_neighbors)
+        show(inspect(data.graph, labels, data.X, model=model), data.notes, rest=str(out / "README.md"))
+        with progress("fitting", quiet=quiet) as advance:
+            run = fit_run(
+                model,
+                tables,
+                data,
+                class_prior=shares,
+                calibrated=calibrate,
+                on_epoch=advance,
+                on_fit=lambda done, fits: advance(done, fits, "calibrating"),
+            )
+        run.write(folder, [each.value for each in formats or [Format.PARQUET]], page=page)
+    for line in (
+        model.report_,
+        run.pipeline.calibration,
+        f"all of it is in {out}; start with {out / 'report.html' if page else out / 'README.md'}",
+    ):
+        console().print(str(line), markup=False)
 
 
-def _labels(graph: Graph, file: Path) -> Any:
-    """Labels of the file as class names where it has names, None or -1 where a node has no label."""
-    import numpy as np
-
+def _shares(given: str | None) -> dict[str, float] | None:
+    """Shares of the classes by name, as the command line gives them."""
     from metapn.errors import InputError
 
-    if graph.labels is None:
-        raise InputError(f"{file} holds no labels; add a member 'labels' with -1 for the unlabelled nodes")
-    if not graph.class_names:
-        return graph.labels
-    for number, name in enumerate(graph.class_names):
-        if not (graph.labels == number).any():
-            raise InputError(
-                f"{file} names the class {name!r} but labels no node with it; label one, or leave the name out"
-            )
-    names = np.array([*graph.class_names, None], dtype=object)
-    return names[graph.labels]
+    if given is None:
+        return None
+    try:
+        pairs = [pair.rsplit("=", 1) for pair in given.split(",")]
+        return {name.strip(): float(share) for name, share in pairs}
+    except ValueError:
+        raise InputError(
+            f"--class-prior {given} cannot be read; give the share of each class, such as spam=0.1,ham=0.9"
+        ) from None

@@ -12,6 +12,8 @@ from metapn.cli.console import console
 from metapn.cli.options import Json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from metapn.trust.inspection import Inspection
 
 #: Notes that are shown; a table may have thousands of columns.
@@ -52,16 +54,15 @@ def inspect(
     if as_json:
         typer.echo(json.dumps(look.as_dict() | {"notes": list(ready.notes)}))
         return
+    show(look, ready.notes, rest="--json")
+
+
+def show(look: Inspection, notes: Sequence[str], *, rest: str) -> None:
+    """Print what was read and what it is like, as the head of every fit does; ``rest`` has the notes left out."""
     out = console()
-    for note in ready.notes[:_NOTES]:
+    for note in notes[:_NOTES]:
         out.print(note, style="dim", markup=False)
-    if len(ready.notes) > _NOTES:
-        out.print(f"and {len(ready.notes) - _NOTES:,} notes more, which --json has", style="dim")
-    show(look)
-
-
-def show(look: Inspection) -> None:
-    """Print an inspection: what `metapn inspect` shows, and the head of every fit."""
-    out = console()
+    if len(notes) > _NOTES:
+        out.print(f"and {len(notes) - _NOTES:,} notes more, which {rest} has", style="dim", markup=False)
     for line in str(look).splitlines():
         out.print(line, style="yellow" if line.startswith("Warning: ") else "", markup=False)

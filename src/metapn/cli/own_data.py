@@ -68,4 +68,5 @@ def read(
         raise InputError(f"{file} and --edges {edges} both give the edges; leave one of them out")
 
     chosen = None if features is None else [name.strip() for name in features.split(",") if name.strip()]
-    return read_tables(edges, nodes, id=id, label=label, features=chosen, source=source, target=target, weight=weight)
+    given = edges if file is None else file
+    return read_tables(given, nodes, id=id, label=label, features=chosen, source=source, target=target, weight=weight)

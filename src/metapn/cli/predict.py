@@ -7,31 +7,41 @@ from typing import Annotated
 
 import typer
 
-from metapn.cli.console import console
-from metapn.cli.fit import features_of, write_predictions
-from metapn.cli.options import EitherWay
+from metapn.cli.console import console, progress
+from metapn.cli.options import Quiet
+from metapn.cli.own_data import Edges, File, Id, Nodes, Source, Target, Weight, read
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="Folder that 'metapn fit' wrote.")],
-    file: Annotated[Path, typer.Argument(help="npz file with the nodes, as for 'metapn fit'; labels are not used.")],
-    out: Annotated[Path, typer.Option(help="npz file to write.")],
+    run: Annotated[Path, typer.Argument(help="Folder that 'metapn fit' wrote.")],
+    out: Annotated[Path, typer.Option(help="File to write, .parquet or .csv.")],
+    file: File = None,
+    nodes: Nodes = None,
+    edges: Edges = None,
+    id: Id = None,
+    source: Source = None,
+    target: Target = None,
+    weight: Weight = None,
     no_graph: Annotated[bool, typer.Option("--no-graph", help="Judge each node by its features alone.")] = False,
-    either_way: EitherWay = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Label the nodes of a file with a fitted model.
+    """Label nodes never seen, with or without their edges.
 
-    Writes classes, labels and probabilities. Example: [bold]metapn predict run new.npz --out new-labels.npz[/bold]
+    Without edges rows are read, judged and written a few at a time, so the table may be of any length. With
+    edges, which are those among these nodes, labels are spread along them as in fit.
+
+    Example: [bold]metapn predict run --nodes new.csv --out labels.parquet[/bold]
     """
-    from metapn.data.npz import read_npz
-    from metapn.model.storage import load
+    from metapn.deploy.pipeline import Pipeline
+    from metapn.deploy.predicting import predict_graph, predict_rows
+    from metapn.deploy.predictions import format_of
 
-    fitted = load(model)
-    graph = read_npz(file, either_way=either_way)
-    probabilities = fitted.predict_proba(features_of(graph, file), None if no_graph else graph)
-    write_predictions(out, fitted.classes_, probabilities)
-    how = "by their features alone" if no_graph else "by features and graph"
-    console().print(
-        f"{graph.n_nodes:,} nodes labelled {how}; mean probability of the chosen class "
-        f"{probabilities.max(axis=1).mean():.1%}; written to {out}"
-    )
+    format_of(out)
+    pipeline = Pipeline.load(run)
+    if nodes is not None and file is None and (edges is None or no_graph):
+        with progress("labelling", quiet=quiet) as advance:
+            labelled = predict_rows(pipeline, nodes, out, id=id, on_rows=lambda done: advance(done, 0))
+    else:
+        tables = read(edges, nodes, file=file, id=id, source=source, target=target, weight=weight)
+        labelled = predict_graph(pipeline, tables, out, alone=no_graph)
+    console().print(f"{labelled}; written to {out}", markup=False)

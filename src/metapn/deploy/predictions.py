@@ -18,7 +18,8 @@ column              what                                                        
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -33,8 +34,8 @@ from metapn.errors import InputError
 from metapn.graph import FloatArray, IntArray
 
 FORMATS = ("parquet", "csv")
-#: Rows of a row group: what a reader has in memory at least.
-_GROUP = 131_072
+#: Rows that are written at a time, and that a reader of Parquet has in memory at least.
+_GROUP = 65_536
 
 
 class Writer(Protocol):
@@ -98,19 +99,24 @@ def format_of(path: Path) -> str:
 def prediction_file(path: Path) -> Iterator[Writer]:
     """Open a Parquet or CSV file, by its name, that appears once all tables are written to it."""
     csv = format_of(path) == "csv"
-    with whole_file(path) as handle:
+    with whole_file(path) as handle, ExitStack() as open_writers:
         writer: Any = None
+        waiting: list[pa.Table] = []
 
-        def write(table: pa.Table) -> None:
+        def write(table: pa.Table, *, most: int = _GROUP) -> None:
             nonlocal writer
+            waiting.append(table)
+            if sum(each.num_rows for each in waiting) < most:
+                return
+            rows = pa.concat_tables(waiting)
+            waiting.clear()
             if writer is None:
-                make = pa.csv.CSVWriter if csv else pa.parquet.ParquetWriter
-                writer = make(handle, table.schema)
-            writer.write_table(table, *(() if csv else (_GROUP,)))
+                # Probabilities hardly repeat: a dictionary of them is work for nothing.
+                new = pa.csv.CSVWriter if csv else partial(pa.parquet.ParquetWriter, use_dictionary=["label"])
+                # Closed after an error too, while the file is open: otherwise it tries once that is closed.
+                writer = open_writers.enter_context(new(handle, rows.schema))
+            writer.write_table(rows)
 
-        try:
-            yield write
-        finally:
-            # After an error too, while the file is open: the writer would do it later, and complain that it is not.
-            if writer is not None:
-                writer.close()
+        yield write
+        if waiting:
+            write(waiting.pop(), most=0)

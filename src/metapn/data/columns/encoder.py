@@ -83,7 +83,9 @@ class ColumnEncoder:
                 + ", ".join(f"{plan.name!r} was dropped because {plan.told}" for plan in self.plan_)
                 + "; add one with values that differ"
             )
-        self.sparse_ = bool(self._textual) and len(self.names_) >= _SPARSE_WIDTH
+        # Many 0 and 1, such as a bag of words in columns, are mostly zeros as well.
+        thin = bool(self._textual) or any(plan.kind == "boolean" for plan in self.plan_)
+        self.sparse_ = thin and len(self.names_) >= _SPARSE_WIDTH
         if self.sparse_:
             X = self.transform(columns)
             self.sparse_ = bool(X.nnz <= _SPARSE_SHARE * X.shape[0] * X.shape[1])
@@ -118,6 +120,16 @@ class ColumnEncoder:
         if self.sparse_:
             return sparse.csr_array(sparse.hstack([sparse.csr_array(dense), *thin], dtype=np.float32))
         return np.hstack([dense, *(matrix.toarray() for matrix in thin)]) if thin else dense
+
+    def unknown(self, X: Features) -> dict[str, int]:
+        """Count the rows of X whose value has no feature of its own, by column of categories, where there are any."""
+        found = {}
+        end = sum(len(coder.names) for coder in self._numeric.values())
+        for name, coder in self._textual.items():
+            start, end = end, end + len(coder.names)
+            if isinstance(coder, Categories):
+                found[name] = int((X[:, start:end].sum(axis=1) == 0).sum())
+        return {name: count for name, count in found.items() if count}
 
     def to_parts(self) -> tuple[dict[str, Any], _Arrays]:
         """Take the encoder apart into what JSON holds, and arrays by name."""

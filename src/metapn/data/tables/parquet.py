@@ -12,7 +12,8 @@ from typing import Any
 from metapn.data.tables.source import Types, arrow, check_columns
 from metapn.errors import InputError
 
-ROWS = 2**20
+#: Values of a batch, and its rows at most: what is in memory at a time, however wide the table.
+VALUES, ROWS = 2**23, 2**20
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class Parquet:
         """Yield record batches, text in them checked to be UTF-8."""
         try:
             with _file(self.path) as file:
-                for batch in file.iter_batches(batch_size=ROWS, columns=list(columns)):
+                rows = min(ROWS, 1 + VALUES // max(1, len(columns)))
+                for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
                     chosen = batch.select(list(columns))
                     chosen.validate(full=True)
                     yield chosen
