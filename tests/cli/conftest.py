@@ -1,3 +1,4 @@
+import csv
 import sys
 
 import numpy as np
@@ -37,3 +38,20 @@ def own_graph(tmp_path_factory):
     path = tmp_path_factory.mktemp("own") / "graph.npz"
     write_npz(path, graph)
     return path, full.labels
+
+
+@pytest.fixture
+def villages(tmp_path):
+    """Two CSV files: a path of six people, two of whom nobody else knows, and what some of them vote; as options."""
+    people = [f"p{i}" for i in range(8)]
+    votes = ["left", "left", "", "right", "", "right", "", ""]
+    with (tmp_path / "nodes.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "vote", "age", "town"])
+        rows.writerows(zip(people, votes, range(30, 38), ["x", "y"] * 4, strict=True))
+    with (tmp_path / "edges.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["from", "to"])
+        rows.writerows([("p0", "p1"), ("p1", "p2"), ("p2", "p3"), ("p3", "p4"), ("p4", "p5"), ("p6", "p7")])
+    names = ("--id", "id", "--label", "vote", "--source", "from", "--target", "to")
+    return ("--edges", tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv", *names)

@@ -19,6 +19,7 @@ from metapn.cli import (
     predict,
     report,
     reproduce,
+    suggest,
     tune,
 )
 from metapn.errors import InputError
@@ -44,6 +45,7 @@ app.command()(inspect.inspect)
 app.command()(fit.fit)
 app.command()(predict.predict)
 app.command()(export.export)
+app.command()(suggest.suggest)
 
 
 def _version(wanted: bool) -> None:

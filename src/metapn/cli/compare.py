@@ -7,34 +7,75 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from metapn.cli import own_data
 from metapn.cli.console import console, progress
-from metapn.cli.options import Dataset, Jobs, Json, Protocol, Quiet, Shot, WhichProtocol
+from metapn.cli.options import Folds, Jobs, Json, MaybeDataset, MaybeProtocol, MaybeShot, Protocol, Quiet
 
 if TYPE_CHECKING:
     from metapn.experiments.comparison import Row
 
 
 def compare(
-    dataset: Dataset,
-    shot: Shot = 5,
+    dataset: MaybeDataset = None,
+    shot: MaybeShot = None,
     methods: Annotated[str, typer.Option(help="Comma-separated; all by default.")] = "all",
-    runs: Annotated[int, typer.Option(min=2, help="Number of splits, seeds 0, 1, ...")] = 20,
+    runs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of splits, seeds 0, 1, ..., or of rounds.", show_default="20 or 3"),
+    ] = None,
     jobs: Jobs = 1,
-    protocol: WhichProtocol = Protocol.PAPER,
+    protocol: MaybeProtocol = None,
+    calibrate: Annotated[
+        bool | None,
+        typer.Option("--calibrate/--no-calibrate", help="On your own graph: also calibrate.", show_default="on"),
+    ] = None,
+    edges: own_data.Edges = None,
+    nodes: own_data.Nodes = None,
+    id: own_data.Id = None,
+    label: own_data.Label = None,
+    features: own_data.Features = None,
+    source: own_data.Source = None,
+    target: own_data.Target = None,
+    weight: own_data.Weight = None,
+    folds: Folds = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare methods on the same splits: a ranked table, with a paired t-test of each against the best.
+    """Compare methods on the same splits, or on the same hidden labels: ranked, each tested against the best.
 
     Example: [bold]metapn compare --dataset cora_ml --shot 5 --runs 20 --jobs 2[/bold]
+
+    Example: [bold]metapn compare --edges edges.csv --nodes nodes.csv --methods metapn,mlp,appnp[/bold]
     """
     from metapn import baselines
+    from metapn.cli import masked
+
+    own = masked.OwnGraph(edges, nodes, id, label, features, source, target, weight)
+    masked.check_form(dataset, own, shot=shot, protocol=protocol, own_folds=folds, own_calibrate=calibrate)
+    names = baselines.methods() if methods == "all" else [baselines.canonical(name) for name in methods.split(",")]
+    if dataset is None:
+        masked.compare(own, names, masked.Plan(runs or 3, folds, calibrate is not False, jobs, as_json, quiet))
+    else:
+        _compare(
+            dataset, names, 5 if shot is None else shot, protocol or Protocol.PAPER, runs or 20, jobs, as_json, quiet
+        )
+
+
+def _compare(
+    dataset: str,
+    names: list[str],
+    shot: float,
+    protocol: Protocol,
+    runs: int,
+    jobs: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     from metapn.experiments.cell import Cell
     from metapn.experiments.comparison import compare as rank
     from metapn.experiments.run import Outcome
     from metapn.experiments.runner import run_all
 
-    names = baselines.methods() if methods == "all" else [baselines.canonical(name) for name in methods.split(",")]
     cells = [Cell(dataset, name, shot, protocol.value) for name in names]
     outcomes: dict[str, list[Outcome]] = {name: [] for name in names}
     with progress(f"{len(names)} methods on {dataset}", quiet=quiet) as advance:

@@ -8,8 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from metapn.cli import own_data
 from metapn.cli.console import console, progress
-from metapn.cli.options import Dataset, Final, Jobs, Json, Protocol, Quiet, Shot, WhichProtocol
+from metapn.cli.options import (
+    Calibrate,
+    Final,
+    Folds,
+    Jobs,
+    Json,
+    MaybeDataset,
+    MaybeProtocol,
+    MaybeShot,
+    Protocol,
+    Quiet,
+)
 
 if TYPE_CHECKING:
     from metapn.experiments.cell import Cell
@@ -40,39 +52,87 @@ class Evaluation:
             "seconds": sum(outcome.seconds for outcome in self.outcomes) / len(self.outcomes),
             "seeds": [outcome.seed for outcome in self.outcomes],
             **({"settings": self.cell.settings} if set(self.cell.settings) - {"final"} else {}),
+            **({"calibration": self.calibration()} if "after" in self.outcomes[0].observations else {}),
         }
+
+    def calibration(self) -> dict[str, dict[str, float]]:
+        """Mean scores of the probabilities over the seeds, ``before`` and ``after`` they were calibrated."""
+        found = [outcome.observations for outcome in self.outcomes]
+        return {
+            when: {name: sum(each[when][name] for each in found) / len(found) for name in found[0][when]}
+            for when in ("before", "after")
+        }
+
+    def ece(self) -> float:
+        """Mean expected calibration error over the seeds, of the probabilities as the method has them."""
+        from metapn.trust.reliability import bins_error
+
+        bins = [outcome.observations["calibration"] for outcome in self.outcomes]
+        return sum(bins_error(each) for each in bins) / len(bins)
 
 
 def evaluate(
-    dataset: Dataset,
-    shot: Shot = 5,
+    dataset: MaybeDataset = None,
+    shot: MaybeShot = None,
     method: Annotated[str, typer.Option(help="Method to evaluate.")] = "metapn",
-    runs: Annotated[int, typer.Option(min=1, help="Number of splits, seeds 0, 1, ...")] = 10,
+    runs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of splits, seeds 0, 1, ..., or of rounds.", show_default="10 or 3"),
+    ] = None,
     jobs: Jobs = 1,
     final: Annotated[Final | None, typer.Option(help="Final prediction of Meta-PN (default: propagated).")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of the method, such as n_hops=20; may be repeated.")
     ] = None,
-    protocol: WhichProtocol = Protocol.PAPER,
+    protocol: MaybeProtocol = None,
+    calibrate: Calibrate = None,
+    edges: own_data.Edges = None,
+    nodes: own_data.Nodes = None,
+    id: own_data.Id = None,
+    label: own_data.Label = None,
+    features: own_data.Features = None,
+    source: own_data.Source = None,
+    target: own_data.Target = None,
+    weight: own_data.Weight = None,
+    folds: Folds = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Evaluate a method over several splits: mean accuracy with its 95 % bootstrap interval.
+    """Evaluate a method: mean accuracy with its 95 % interval, and whether its probabilities can be believed.
+
+    On a data set over several splits; on your own graph by hiding its labels in turn: whatever is fitted sees only
+    those that are left.
 
     Example: [bold]metapn evaluate --dataset cora_ml --shot 5 --runs 10 --jobs 2[/bold]
+
+    Example: [bold]metapn evaluate --edges edges.csv --nodes nodes.csv[/bold]
     """
+    from metapn.cli import masked
+
+    own = masked.OwnGraph(edges, nodes, id, label, features, source, target, weight)
+    masked.check_form(dataset, own, shot=shot, protocol=protocol, own_folds=folds)
+    settings = _settings(method, final, set_ or [])
+    if dataset is None:
+        plan = masked.Plan(runs or 3, folds, calibrate is not False, jobs, as_json, quiet)
+        masked.evaluate(own, method, settings, plan)
+        return
     from metapn.experiments.cell import Cell
+
+    cell = Cell(dataset, method, 5 if shot is None else shot, (protocol or Protocol.PAPER).value, settings)
+    result = _evaluation(cell, runs or 10, jobs, calibrate is True, quiet)
+    typer.echo(json.dumps(result.as_dict())) if as_json else _show(result)
+
+
+def _evaluation(cell: Cell, runs: int, jobs: int, calibrated: bool, quiet: bool) -> Evaluation:
     from metapn.experiments.runner import run_all
 
-    cell = Cell(dataset, method, shot, protocol.value, _settings(method, final, set_ or []))
     outcomes = []
-    with progress(f"{method} on {dataset}", quiet=quiet) as advance:
+    with progress(f"{cell.method} on {cell.dataset}", quiet=quiet) as advance:
         advance(0, runs)
-        for _, outcome in run_all([cell], range(runs), jobs=jobs):
+        for _, outcome in run_all([cell], range(runs), jobs=jobs, calibrated=calibrated):
             outcomes.append(outcome)
             advance(len(outcomes), runs)
-    result = Evaluation(cell, sorted(outcomes, key=lambda outcome: outcome.seed)).as_dict()
-    typer.echo(json.dumps(result)) if as_json else _show(result)
+    return Evaluation(cell, sorted(outcomes, key=lambda outcome: outcome.seed))
 
 
 def _settings(name: str, final: Final | None, assignments: list[str]) -> dict[str, Any]:
@@ -100,7 +160,8 @@ def _settings(name: str, final: Final | None, assignments: list[str]) -> dict[st
     return settings
 
 
-def _show(result: dict[str, Any]) -> None:
+def _show(evaluation: Evaluation) -> None:
+    result = evaluation.as_dict()
     low, high = result["ci95"]
     out = console()
     out.print(
@@ -114,3 +175,13 @@ def _show(result: dict[str, Any]) -> None:
     out.print(
         "by seed  " + "  ".join(f"{s}: {a:.2%}" for s, a in zip(result["seeds"], result["accuracies"], strict=True))
     )
+    if "calibration" in result:
+        before, after = result["calibration"]["before"], result["calibration"]["after"]
+        out.print(
+            f"expected calibration error {before['ece']:.2%} as the method has it, {after['ece']:.2%} calibrated "
+            f"(Brier score {before['brier']:.3f}, {after['brier']:.3f})"
+        )
+    else:
+        out.print(
+            f"expected calibration error {evaluation.ece():.2%}; --calibrate tells what calibration makes of it"
+        )

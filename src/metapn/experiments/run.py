@@ -19,6 +19,8 @@ from metapn.experiments.observe import observe
 from metapn.graph import Graph, IntArray
 from metapn.model.estimator import GraphClassifier
 from metapn.model.together import fit_together
+from metapn.trust.calibration import calibrate
+from metapn.trust.reliability import scores
 
 #: Seeds that are run in one go, by method; one where none is given. Meta-PN trains four in the same steps: more
 #: would bring nothing, and leave the other processes of a short command without work.
@@ -69,14 +71,31 @@ def block_size(name: str) -> int:
     return _BLOCK.get(name, 1)
 
 
-def run(cell: Cell, seeds: Sequence[int], *, threads: int = 1) -> list[Outcome]:
-    """Draw the split of each seed, fit all of them together, and score the test nodes of each."""
+def run(cell: Cell, seeds: Sequence[int], *, threads: int = 1, calibrated: bool = False) -> list[Outcome]:
+    """Draw the split of each seed, fit all of them together, and score the test nodes of each.
+
+    With ``calibrated`` each is calibrated as well, by its labelled nodes alone; the observations have the
+    scores of the probabilities ``before`` and ``after``.
+    """
     graph = load(cell.dataset)
     models, splits, megabytes = fitted(cell, graph, seeds, threads=threads)
-    return [
+    outcomes = [
         _outcome(seed, model, split, graph, megabytes)
         for seed, model, split in zip(seeds, models, splits, strict=True)
     ]
+    if calibrated:
+        for outcome, model, split in zip(outcomes, models, splits, strict=True):
+            outcome.observations.update(_before_and_after(cell, model, split, graph))
+    return outcomes
+
+
+def _before_and_after(cell: Cell, model: GraphClassifier, split: Split, graph: Graph) -> dict[str, Any]:
+    """Scores of the probabilities of the test nodes, as the model has them and calibrated."""
+    assert graph.labels is not None
+    validation = _stopping(graph.labels, split) if cell.protocol == "paper" else None
+    calibration = calibrate(model, graph.features, split.masked(graph.labels), graph, validation=validation)
+    P, labels = model.label_distributions_[split.test], np.searchsorted(model.classes_, graph.labels[split.test])
+    return {"before": scores(P, labels), "after": scores(calibration.transduction.apply(P), labels)}
 
 
 @lru_cache(maxsize=1)

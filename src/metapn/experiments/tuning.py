@@ -17,8 +17,9 @@ import numpy as np
 from metapn import baselines
 from metapn.errors import InputError
 from metapn.experiments.cell import Cell
+from metapn.experiments.processes import start_worker
 from metapn.experiments.run import load, run
-from metapn.experiments.runner import blocks, start_worker
+from metapn.experiments.runner import blocks
 from metapn.experiments.tuned import tuned
 from metapn.model.settings import check_settings
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -28,6 +28,8 @@ class Round:
 
     Parameters
     ----------
+    repeat : int
+        Its number.
     nodes, labels : int array, shape (h,)
         The hidden nodes, in order, and their classes.
     before : array, shape (h, c)
@@ -38,6 +40,7 @@ class Round:
         Mean time of a fold.
     """
 
+    repeat: int
     nodes: IntArray
     labels: IntArray
     before: Floats
@@ -54,7 +57,6 @@ def masked_round(
     repeat: int = 0,
     n_folds: int = 5,
     calibrated: bool = True,
-    class_prior: Mapping[Any, float] | None = None,
 ) -> Round:
     """Deal the labels into folds, and fit without each of them.
 
@@ -74,7 +76,6 @@ def masked_round(
     n_folds : int
     calibrated : bool
         Whether to calibrate as well, which fits again for each fold of the labels that are left.
-    class_prior : mapping of class index to share, optional
     """
     folds = label_folds(codes, n_folds, seed=repeat)
     if not folds:
@@ -86,14 +87,13 @@ def masked_round(
     for fold in folds:
         shown = codes.copy()
         shown[fold] = -1
-        plain, adjusted = hidden_probabilities(
-            seeded, X, shown, graph, fold, calibrated=calibrated, class_prior=class_prior
-        )
+        plain, adjusted = hidden_probabilities(seeded, X, shown, graph, fold, calibrated=calibrated)
         before.append(plain)
         after.append(adjusted)
     nodes = np.concatenate(folds)
     order = np.argsort(nodes)
     return Round(
+        repeat,
         nodes[order],
         codes[nodes[order]],
         np.concatenate(before)[order],
@@ -110,7 +110,6 @@ def hidden_probabilities(
     nodes: IntArray,
     *,
     calibrated: bool,
-    class_prior: Mapping[Any, float] | None = None,
 ) -> tuple[Floats, Floats]:
     """Probabilities of some nodes, shape (h, c), as a model has them that knows ``shown``, and calibrated.
 
@@ -120,7 +119,7 @@ def hidden_probabilities(
     P = fitted.label_distributions_[nodes]
     if not calibrated:
         return P, P
-    calibration = calibrate(fitted, X, shown, graph, class_prior=class_prior)
+    calibration = calibrate(fitted, X, shown, graph)
     return P, calibration.transduction.apply(P)
 
 
@@ -175,6 +174,7 @@ def summed_up(method: str, rounds: Sequence[Round], class_names: Sequence[str]) 
     class_names : sequence of str
         In the order of the class indices.
     """
+    rounds = sorted(rounds, key=lambda each: each.repeat)  # sums are then the same, whichever ended first
     labels = rounds[0].labels
     by_round = np.array([each.before.argmax(axis=1) == labels for each in rounds])
     hits = by_round.mean(axis=0)
