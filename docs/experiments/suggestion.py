@@ -40,7 +40,7 @@ def main(folder: Path) -> None:
                 with (folder / "runs.jsonl").open("a") as file:
                     file.write(json.dumps({"seed": seed, **run(graph, seed)}) + "\n")
     tell(read(folder))
-    draw(read(folder), folder / "suggestion.svg")
+    draw(read(folder), Path(__file__).parents[1] / "suggestion.svg")
 
 
 def run(graph: Graph, seed: int) -> dict[str, list[float]]:
