@@ -170,6 +170,16 @@ FILES = {
         {},
         r"edges\.csv, row 2: the text is not UTF-8; save",
     ),
+    "Latin-1 in a feature": (
+        {**PAIR, "nodes.csv": b"id,town,label\na,Ulm,x\nb,K\xf6ln,y\nc,Bonn,\n"},
+        {},
+        r"nodes\.csv, row 2: the text is not UTF-8; save",
+    ),
+    "a weight of text behind other columns": (
+        {"edges.csv": "day,kind,target,source,weight\n1,2,3,4,5\n1,2,3,4,far\n"},
+        {},
+        r"edges\.csv, row 2: column 'weight' holds 'far' .*; correct",
+    ),
     "Latin-1 in the header": (
         {"edges.csv": b"gr\xfcn,rot\na,b\n"},
         {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -42,11 +43,11 @@ class Categories:
     @classmethod
     def fit(cls, values: npt.NDArray[np.object_], name: str) -> Self:
         """Keep the most frequent values of an array of shape (n,), None where one is missing."""
-        known = values[values != np.array(None)]
-        different, counts = np.unique(known.astype(str), return_counts=True)
-        kept: list[str | None] = sorted(different[np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]].tolist())
-        if len(known) < len(values):
-            kept.append(None)
+        counts = Counter(values.tolist())
+        missing = counts.pop(None, 0)
+        # Of values that are as frequent the first of the alphabet, so that the order of the rows is of no account.
+        frequent = sorted(counts, key=lambda value: (-counts[value], value))[:MOST_CATEGORIES]
+        kept: list[str | None] = [*sorted(frequent), *([None] if missing else [])]
         return cls([f"{name} {'missing' if value is None else f'= {value}'}" for value in kept], kept)
 
     def encode(self, values: npt.NDArray[np.object_]) -> sparse.csr_array:

@@ -69,10 +69,15 @@ class Delimited:
 
     def table(self, columns: Sequence[str], types: Types) -> Any:
         """Read all rows; the type of a column is that which suits them all."""
+        pa = arrow()
         try:
             with _bytes(self.path) as stream:
                 options = self._options(columns, types, threads=True)
-                return arrow("pyarrow.csv").read_csv(stream, **options).select(list(columns))
+                content = arrow("pyarrow.csv").read_csv(stream, **options).select(list(columns))
+            if any(pa.types.is_binary(field.type) for field in content.schema):
+                # What is not UTF-8 is bytes to pyarrow, and would be a column of which nothing can be made.
+                raise pa.ArrowInvalid("CSV conversion error: invalid UTF8 data")
+            return content
         except _errors() as error:
             raise self._told(error, columns, types) from None
 
@@ -98,9 +103,10 @@ class Delimited:
         """Say in one sentence what pyarrow has stumbled over."""
         words = str(error)
         if "Row #" not in words and ("CSV parse" in words or "CSV conversion" in words):
-            # Only one thread knows the number of the row. The types that held for all the rows before it are kept.
+            # Only one thread knows the number of the row. What was not said to be anything is read as text.
             try:
-                for _ in self._streamed(columns, types, threads=False):
+                text = dict.fromkeys(columns, arrow().string())
+                for _ in self._streamed(columns, text | dict(types), threads=False):
                     pass
             except _errors() as again:
                 words = str(again)
@@ -115,7 +121,7 @@ class Delimited:
             return InputError(f"{where}: the text is not UTF-8; save the file in that encoding")
         if value := re.search(r"column #(\d+):.*conversion error to (.*): invalid value '(.*)'", words):
             return InputError(
-                f"{where}: column {columns[int(value[1])]!r} holds {value[3]!r} where a number is needed; "
+                f"{where}: column {self.columns[int(value[1])]!r} holds {value[3]!r} where a number is needed; "
                 "correct it, or leave it empty"
             )
         if "straddl" in words:

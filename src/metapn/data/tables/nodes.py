@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from metapn.data.tables.delimited import MISSING
 from metapn.data.tables.ids import canonical, encoded, id_type
@@ -87,14 +88,25 @@ def _check_repeated(content: Any, ids: Any, first: Any, name: str) -> None:
     """Refuse rows of one id that are not the same in everything."""
     seen = np.zeros(content.num_rows, dtype=bool)
     seen[first] = True
-    codes = ids.dictionary_encode().indices.to_numpy()
-    for row in np.flatnonzero(~seen).tolist():
-        earlier = int(first[codes[row]])
-        one, other = (content.slice(place, 1) for place in (earlier, row))
-        # As text, for NaN is not equal to itself.
-        differing = [column for column in content.column_names if str(one[column]) != str(other[column])]
-        if differing:
+    again = np.flatnonzero(~seen)
+    earlier = first[ids.dictionary_encode().indices.to_numpy()[again]]
+    for column in content.column_names:
+        other = ~_same(content[column].take(earlier), content[column].take(again))
+        if other.any():
+            row, before = int(again[other.argmax()]), int(earlier[other.argmax()])
             raise InputError(
-                f"{name}, row {row + 1}: the id {ids[row].as_py()!r} was in row {earlier + 1} already, with another "
-                f"{differing[0]!r}; keep one of the two rows"
+                f"{name}, row {row + 1}: the id {ids[row].as_py()!r} was in row {before + 1} already, with another "
+                f"{column!r}; keep one of the two rows"
             )
+
+
+def _same(one: Any, other: Any) -> npt.NDArray[np.bool_]:
+    """Whether values are the same, shape (k,); missing ones are, and so are two NaN."""
+    pa = arrow()
+    if pa.types.is_nested(one.type):
+        return np.array([str(a) == str(b) for a, b in zip(one, other, strict=True)], dtype=bool)
+    both = pa.chunked_array([*one.chunks, *other.chunks], one.type).combine_chunks()
+    both = both.cast(one.type.value_type) if pa.types.is_dictionary(one.type) else both
+    codes = both.dictionary_encode(null_encoding="encode").indices.to_numpy()
+    same: npt.NDArray[np.bool_] = codes[: len(one)] == codes[len(one) :]
+    return same
