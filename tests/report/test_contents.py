@@ -217,3 +217,21 @@ def test_the_calibration_error_is_that_of_the_probabilities(whole):
         errors.append(expected_calibration_error(confidence, right))
     assert calibration_error(runs) == pytest.approx(np.mean(errors), abs=1e-4)
     assert calibration_error([ledger.Record(**{**vars(run), "observations": {}})]) is None
+
+
+def test_several_folders_make_one_report(made_up, tmp_path):
+    one = made_up(tmp_path / "one", ["table1", "table3"], datasets=["citeseer"], methods=["gcn"])
+    other = made_up(tmp_path / "other", ["table3", "figure4"], datasets=["cora_ml"], methods=["gcn", "metapn"])
+    both = Results.read(one, other)
+    parts = [Results.read(one), Results.read(other)]
+    assert both.records == parts[0].records | parts[1].records
+    assert both.statistics == parts[0].statistics and [each.key for each in both.maps] == [parts[1].maps[0].key]
+    assert both.environment["finished"] is not None and "earlier" not in both.environment
+    again = made_up(tmp_path / "again", ["table3"], datasets=["citeseer"], methods=["gcn"])
+    assert Results.read(one, other, again).records == both.records
+    lines = (again / "runs.jsonl").read_text()
+    (again / "runs.jsonl").write_text(lines.replace('"accuracy": 0.', '"accuracy": 0.0', 1))
+    with pytest.raises(InputError, match="differ in the run of gcn on citeseer, seed 0"):
+        Results.read(one, other, again)
+    with pytest.raises(InputError, match="empty holds no results"):
+        Results.read(one, tmp_path / "empty")

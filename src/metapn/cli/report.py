@@ -20,11 +20,15 @@ class Format(enum.StrEnum):
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="Folder that 'metapn reproduce' has filled, wholly or in part.")],
+    folder: Annotated[
+        list[Path], typer.Argument(help="Filled by 'metapn reproduce', wholly or in part; several are put together.")
+    ],
     format_: Annotated[
         Format, typer.Option("--format", help="html: one page. md: its tables. csv: a row for each cell.")
     ] = Format.HTML,
-    out: Annotated[Path | None, typer.Option(help="File to write; report.html, .md or .csv in the folder.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write; report.html, .md or .csv in the first folder.")
+    ] = None,
 ) -> None:
     """Set the results beside the paper's: tables, figures, verdicts and cost, as one page that needs no network.
 
@@ -37,13 +41,13 @@ def report(
     from metapn.report.results import Results
     from metapn.report.tidy import tidy
 
-    results = Results.read(folder)
+    results = Results.read(*folder)
     if format_ is Format.CSV:
         written = tidy(results)
     else:
         page = contents(results)
         written = html(page) if format_ is Format.HTML else markdown(page)
-    path = out or folder / f"report.{format_.value}"
+    path = out or folder[0] / f"report.{format_.value}"
     with whole_file(path) as handle:
         handle.write(written.encode())
     console().print(f"The report is in {path}")

@@ -6,7 +6,7 @@ import importlib.metadata
 import os
 import platform
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,8 @@ from typing import Any
 from metapn.experiments.json_file import read_object, write_object
 
 FILE = "environment.json"
+#: What is noted besides versions and machine.
+_OF_A_FOLDER = ("command", "started", "finished", "earlier")
 
 
 @contextmanager
@@ -39,6 +41,32 @@ def noted(folder: Path, command: str) -> Iterator[None]:
     write_object(file, content)
     yield
     write_object(file, content | {"finished": _now()})
+
+
+def together(environments: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    r"""Put together what `noted` has noted in several folders, as if it had been one.
+
+    Examples
+    --------
+    >>> one = {"command": "a", "torch": "2.5", "started": "09:00", "finished": "10:00"}
+    >>> other = {"command": "b", "torch": "2.6", "started": "08:00", "finished": None}
+    >>> together([one, other])  # doctest: +NORMALIZE_WHITESPACE
+    {'command': 'a\nb', 'torch': '2.6', 'started': '08:00', 'finished': None, 'earlier': [{'torch': '2.5'}]}
+    """
+    known = [each for each in environments if each]
+    if not known:
+        return {}
+    machines = [{name: value for name, value in each.items() if name not in _OF_A_FOLDER} for each in known]
+    earlier = [*(before for each in known for before in each.get("earlier", [])), *machines]
+    others = [each for i, each in enumerate(earlier) if each != machines[-1] and each not in earlier[:i]]
+    ends = [each["finished"] for each in known]
+    return {
+        "command": "\n".join(dict.fromkeys(line for each in known for line in each["command"].splitlines())),
+        **machines[-1],
+        "started": min(each["started"] for each in known),
+        "finished": None if None in ends else max(ends),
+        **({"earlier": others} if others else {}),
+    }
 
 
 def describe() -> dict[str, Any]:

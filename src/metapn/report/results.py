@@ -46,19 +46,30 @@ class Results:
     environment: dict[str, Any]
 
     @classmethod
-    def read(cls, folder: Path) -> Results:
-        """Read a folder.
+    def read(cls, *folders: Path) -> Results:
+        """Read a folder, or several as if they were one.
 
         Raises
         ------
         InputError
-            If it holds no results, or damaged ones.
+            If one holds no results, or damaged ones, or a run that went otherwise in another.
         """
-        runs = ledger.read(folder)
-        results = cls.of(runs, _counts(folder), read_maps(folder), read_object(folder / environment.FILE))
-        if not (results.records or results.statistics or results.maps):
-            raise InputError(f"{folder} holds no results; make some: metapn reproduce --out {folder}")
-        return results
+        runs: dict[tuple[CellKey, int], tuple[Record, Path]] = {}
+        statistics: dict[str, Counts] = {}
+        maps: dict[CellKey, Map] = {}
+        for folder in folders:
+            found, counted, drawn = ledger.read(folder), _counts(folder), read_maps(folder)
+            if not (found or counted or drawn):
+                raise InputError(f"{folder} holds no results; make some: metapn reproduce --out {folder}")
+            for run in found:
+                before, first = runs.setdefault((run.key, run.seed), (run, folder))
+                if before.accuracy != run.accuracy:
+                    what = f"{run.method} on {run.dataset}, seed {run.seed}"
+                    raise InputError(f"{first} and {folder} differ in the run of {what}; leave one of them out")
+            statistics |= counted
+            maps |= {each.key: each for each in drawn}
+        known = environment.together(read_object(folder / environment.FILE) for folder in folders)
+        return cls.of((run for run, _ in runs.values()), statistics, maps.values(), known)
 
     @classmethod
     def of(
