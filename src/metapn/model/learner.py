@@ -102,6 +102,8 @@ class BilevelLearner:
         self.propagated: dict[int, tuple[Tensor, Tensor]] = {}
         self._predictions: Tensor | None = None
         self.scale = float(self.task.n_classes)
+        #: Source of the dropout masks.
+        self.noise = self.task.generator
         self.X_gold = [task.X.rows(task.gold.cpu().numpy()) for task in tasks]
         self.theta = self._stacked_transformers()
         self.targets = torch.stack([_targets(task) for task in tasks])
@@ -247,17 +249,30 @@ class BilevelLearner:
         labels, attention, phi = self._pseudo_labels(batch)
         head = Head(*self.theta[1:])
         at = activate(batch.X.products(self.theta[0]), head)
-        X, inner = batch.X, cross_entropy_gradient(at, head, labels, self.scale)
+        X, inner = batch.X, self._gradient(at, labels)
         if attention is not None and phi is not None:
             label_gradient = self._label_gradient(batch, at, inner)
             # dJ_gold/dφ: from the pseudo labels on it is one backward pass through the tiny propagator.
-            for part, gradient in zip(self.phi, propagator_gradient(attention, phi, label_gradient), strict=True):
+            gradients = propagator_gradient(attention, phi, label_gradient)
+            self.total(gradients)
+            for part, gradient in zip(self.phi, gradients, strict=True):
                 part.grad = gradient
             self.outer.step()
         if self.settings.dropout > 0:
             at, X, inner = self._noisy_gradient(batch, labels)
         self._inner_step(X, inner)
-        return (labels * at.log_p).sum(dim=(1, 2)).div_(-self.scale)
+        loss = (labels * at.log_p).sum(dim=(1, 2)).div_(-self.scale)
+        self.total([loss])
+        return loss
+
+    def total(self, parts: Sequence[Tensor]) -> None:
+        """Add up, in place, what has been summed over the nodes of a batch: here they are all in one place."""
+
+    def _gradient(self, at: Activation, labels: Tensor) -> Gradient:
+        """∇J_pseudo of a batch; of its first layer each keeps the rows that it has."""
+        gradient = cross_entropy_gradient(at, Head(*self.theta[1:]), labels, self.scale)
+        self.total(gradient.head)
+        return gradient
 
     def _pseudo_labels(self, batch: Batch) -> tuple[Tensor, Attention | None, Phi | None]:
         if batch.labels is not None:
@@ -276,15 +291,17 @@ class BilevelLearner:
 
     def _noisy_gradient(self, batch: Batch, labels: Tensor) -> tuple[Activation, FeatureMatrix, Gradient]:
         """Forward pass and gradient with dropout on features and hidden layer."""
-        p, generator, head = self.settings.dropout, self.task.generator, Head(*self.theta[1:])
+        p, generator = self.settings.dropout, self.noise
         X = batch.X.dropout(p, generator)
         Z = X.products(self.theta[0])
-        at = activate(Z, head, dropout_mask(Z, p, generator))
-        return at, X, cross_entropy_gradient(at, head, labels, self.scale)
+        at = activate(Z, Head(*self.theta[1:]), dropout_mask(Z, p, generator))
+        return at, X, self._gradient(at, labels)
 
     def _inner_step(self, X: FeatureMatrix, inner: Gradient) -> None:
         """Adam's step on θ along ∇J_pseudo + λ W₁, of which Adam adds the second part itself."""
-        for part, gradient in zip(self.theta, (X.transpose_products(inner.Z), *inner.head), strict=True):
+        first_layer = X.transpose_products(inner.Z)
+        self.total([first_layer])
+        for part, gradient in zip(self.theta, (first_layer, *inner.head), strict=True):
             part.grad = gradient
         self.inner.step()
 

@@ -16,6 +16,7 @@ from metapn.model.fine_tuning import fine_tune
 from metapn.model.learner import BilevelLearner
 from metapn.model.memory import estimate_memory
 from metapn.model.network import Network, normalised
+from metapn.model.parallel.training import train_on_cluster
 from metapn.model.propagator import PROPAGATORS, Propagator
 from metapn.model.settings import flag, number, one_of, setting, whole
 from metapn.model.streaming.learner import StreamedLearner
@@ -199,12 +200,17 @@ class MetaPN(GraphClassifier):
         first, histories = models[0], []
         # Only arrays of one shape can be stacked; with a share of the nodes labelled a run may lack a rare class.
         alike = len({(len(task.gold), task.n_classes) for task in tasks}) == 1
-        at_once = first._at_once() if alike else 1
+        at_once = first._at_once() if alike and first.engine != "ray" else 1
         for start in range(0, len(models), at_once):
             some = slice(start, start + at_once)
+            generator = tasks[start].generator.get_state()
             learner = first._learner(networks[some], tasks[some])
             rules = [stopping_rule(task, first.patience) for task in tasks[some]]
-            histories += train_all(learner, rules, max_epochs=first.max_epochs, on_epoch=on_epoch)
+            if first.engine == "ray":
+                [rule], epochs = rules, first.max_epochs
+                histories.append(train_on_cluster(learner, rule, generator, max_epochs=epochs, on_epoch=on_epoch))
+            else:
+                histories += train_all(learner, rules, max_epochs=first.max_epochs, on_epoch=on_epoch)
             for run, model in enumerate(models[some]):
                 model._pseudo, model._weights = learner.propagated[run]
         for model, network, task in zip(models, networks, tasks, strict=True):

@@ -114,7 +114,7 @@ def attend(phi: Phi, stack: Tensor) -> Attention:
 def pseudo_labels(attention: Attention, phi: Phi, stack: Tensor) -> Tensor:
     """Ŷ = Σ_k γ_k Y(k), and Y(0) besides where there is a bias (``anchored``), shape (r, c, b)."""
     n_runs, n_hops, n_nodes = attention.weights.shape
-    hops = attention.hops.view(n_runs, -1, n_hops, n_nodes)
+    hops = attention.hops.view(n_runs, attention.hops.shape[1], n_hops, n_nodes)
     labels = (attention.weights[:, None] * hops).sum(dim=2)
     return labels if phi.b is None else labels.add_(stack[:, :, 0])
 
@@ -133,9 +133,11 @@ def propagator_gradient(attention: Attention, phi: Phi, G: Tensor) -> list[Tenso
         In the shapes of `Phi`.
     """
     n_runs, n_hops, n_nodes = attention.weights.shape
-    hops = attention.hops.view(n_runs, -1, n_hops, n_nodes)
+    hops = attention.hops.view(n_runs, attention.hops.shape[1], n_hops, n_nodes)
     along = (G[:, :, None] * hops).sum(dim=1).mul_(attention.weights)
-    scores = along.addcmul_(attention.weights, along.sum(dim=1, keepdim=True), value=-1).view(n_runs, 1, -1)
+    scores = along.addcmul_(attention.weights, along.sum(dim=1, keepdim=True), value=-1).view(
+        n_runs, 1, n_hops * n_nodes
+    )
     units = gated(torch.bmm(phi.a.mT, scores), attention.units)
     gradient = [torch.bmm(units, attention.hops.mT), torch.bmm(scores, attention.units.mT)]
     return gradient if phi.b is None else [*gradient, units.sum(dim=2, keepdim=True)]

@@ -117,13 +117,21 @@ def train(learner: Learner, rule: StoppingRule, *, max_epochs: int, on_epoch: On
 
 
 def train_all(
-    group: Group, rules: Sequence[StoppingRule], *, max_epochs: int, on_epoch: OnEpoch | None = None
+    group: Group,
+    rules: Sequence[StoppingRule],
+    *,
+    max_epochs: int,
+    on_epoch: OnEpoch | None = None,
+    so_far: Sequence[History] | None = None,
 ) -> list[History]:
-    """Train several runs at once, each until its own rule says stop; the others go on."""
-    histories = [History() for _ in rules]
+    """Train several runs at once, each until its own rule says stop; the others go on.
+
+    ``so_far`` are the histories of runs that are taken up again, all after the same epoch.
+    """
+    histories = [History() for _ in rules] if so_far is None else list(so_far)
     training = list(range(len(rules)))
     start = time.perf_counter()
-    for epoch in range(1, max_epochs + 1):
+    for epoch in range(len(histories[0].loss) + 1, max_epochs + 1):
         losses, members, ended = group.epoch(), group.members, []
         for place, run in enumerate(training):
             histories[run].loss.append(losses[place])

@@ -83,7 +83,7 @@ class StreamedLearner(BilevelLearner):
     def _read(self, place: int) -> Batch:
         device, n_classes = self.task.device, self.task.n_classes
         whole = self.stack.block(place)
-        stack = whole.view(-1, n_classes, *whole.shape[1:])
+        stack = whole.view(whole.shape[0] // n_classes, n_classes, *whole.shape[1:])
         if self.factor is not None:
             # In a copy: what an engine in memory gives out is its own.
             stack = stack.clone()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,40 @@ class PartedStack:
     def mass(self) -> Tensor:
         """Σ over the hops 1..K and all nodes, of each column, shape (d,), float64."""
         return torch.stack([part.mass for part in self.parts]).sum(dim=0)
+
+
+class OwnStack:
+    """What some of the parts have of Y(0)..Y(K), in the same blocks as a `PartedStack`.
+
+    Parameters
+    ----------
+    whole : PartedStack
+    own : sequence of int
+        Numbers of the parts.
+    """
+
+    def __init__(self, whole: PartedStack, own: Sequence[int]) -> None:
+        self.whole, self.parts = whole, [whole.parts[number] for number in own]
+        self.n_columns, self.n_hops = whole.n_columns, whole.n_hops
+
+    def __len__(self) -> int:
+        return len(self.whole)
+
+    def nodes(self, block: int) -> Tensor:
+        """Its nodes in a block, shape (b',)."""
+        return self.whole.nodes(block)[torch.cat([part.places(block) for part in self.parts])]
+
+    def block(self, block: int) -> Tensor:
+        """Hops of its nodes in a block, shape (d, K + 1, b')."""
+        return torch.cat([part.block(block) for part in self.parts], dim=2)
+
+    def rows(self, nodes: Tensor) -> Tensor:
+        """Hops of any nodes of the graph, shape (d, K + 1, len(nodes))."""
+        return self.whole.rows(nodes)
+
+    def mass(self) -> Tensor:
+        """Σ over the hops 1..K and all nodes of the graph, of each column, shape (d,), float64."""
+        return self.whole.mass()
 
 
 def positions(order: Tensor) -> IntArray:

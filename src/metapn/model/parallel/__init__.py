@@ -1,0 +1,1 @@
+"""Training by several workers, each with the nodes of its parts of the graph and with all of the weights."""
