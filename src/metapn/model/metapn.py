@@ -110,7 +110,7 @@ class MetaPN(GraphClassifier):
         The prediction on the training graph: the transformer's, then personalised PageRank (default); the
         transformer's alone (the paper's text); or the pseudo labels. On other nodes `predict` uses the
         transformer, followed by personalised PageRank where a graph is given, unless ``transformer``.
-    engine : {"memory", "disk"}
+    engine : {"memory", "disk", "ray"}
         Where labels travel in `fit`, see `metapn.propagation.engines`: in memory, or in files of a temporary folder.
         The results are the same to rounding; ``disk`` is slower, and needs memory for neither the edges nor
         the hop stack. docs/scale.md tells what to do with graphs that do not fit into memory to begin with.

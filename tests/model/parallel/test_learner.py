@@ -1,5 +1,6 @@
 """Training by several workers gives what one gives: the workers are threads, and Ray does all in this process."""
 
+import copy
 import threading
 from contextlib import contextmanager
 
@@ -25,7 +26,7 @@ class Threads:
     """What the workers use of torch.distributed, for threads of one process."""
 
     def __init__(self, n_workers):
-        self.barrier_, self.own = threading.Barrier(n_workers, timeout=60), threading.local()
+        self.barrier_, self.own = threading.Barrier(n_workers, timeout=300), threading.local()
         self.sent = [None] * n_workers
 
     def get_rank(self):
@@ -95,7 +96,8 @@ def learner_of(rank, n_workers, model, ready):
     labels |= {"validation": task.validation, "validation_labels": task.validation_labels}
     X = OwnFeatures(task.X.shape, task.X.n_stored, rows, task.X.rows(task.gold.numpy()).source)
     part = StreamedTask(engine=SharedEngine(parted, own), X=X, generator=generator, **labels)
-    return ParallelLearner([network], [part], model, keep_propagated=False)
+    # A run that ends writes its weights into its network.
+    return ParallelLearner([copy.deepcopy(network)], [part], model, keep_propagated=False)
 
 
 def trained(rank, n_workers, model, ready, max_epochs):
@@ -116,13 +118,13 @@ def trained(rank, n_workers, model, ready, max_epochs):
 )
 def test_workers_take_the_steps_of_one(n_workers, sparse_features, validated, settings, ray_in_this_process, workers):
     X, y, graph, labels = problem(sparse_features=sparse_features)
-    settings = {"random_state": 0, "batch_size": 89, "n_hops": 3, "hidden": 8, "max_epochs": 20, **settings}
+    settings = {"random_state": 0, "batch_size": 89, "n_hops": 3, "hidden": 8, "max_epochs": 10, **settings}
     validation = (np.arange(60, 90), labels[60:90]) if validated else None
     alone = MetaPN(**settings).fit(X, y, graph=graph, validation=validation)
     model = MetaPN(engine="ray", **settings)
     with ray_in_this_process(3), workers(n_workers) as threads:
         ready = begin([model], X, [y], graph, validations=[validation])
-        results = threads.run(lambda rank: trained(rank, n_workers, model, ready, 20))
+        results = threads.run(lambda rank: trained(rank, n_workers, model, ready, 10))
     for history, weights, _ in results:
         np.testing.assert_allclose(history.loss, alone.history_.loss, rtol=1e-4)
         assert history.changed == alone.history_.changed

@@ -25,7 +25,7 @@ N, D, K = 3_000, 5, 6
 @pytest.fixture(scope="module", autouse=True)
 def ray():
     module = pytest.importorskip("ray")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
     module.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
     yield module
     module.shutdown()

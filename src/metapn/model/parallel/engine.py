@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 from torch import Tensor, distributed
 
-from metapn.data.files import whole_file
 from metapn.propagation.engines.contract import OnHop, RowBlocks, Seeds
 from metapn.propagation.engines.parted_stack import OwnStack
 from metapn.propagation.engines.ray import PartedEngine
-from metapn.propagation.engines.row_files import RowFiles
+from metapn.propagation.engines.row_files import RowFiles, write_rows
 
 
 class SharedEngine:
@@ -57,8 +55,8 @@ class SharedEngine:
         bounds, made = self.parted.bounds, self.parted.folder / f"{name}-made"
         made.mkdir(exist_ok=True)
         for number in self.own:
-            with whole_file(RowFiles.file(made, number)) as handle:
-                np.save(handle, P.rows(int(bounds[number]), int(bounds[number + 1])).numpy(), allow_pickle=False)
+            rows = P.rows(int(bounds[number]), int(bounds[number + 1]))
+            write_rows(RowFiles.file(made, number), rows.numpy())
         distributed.barrier()
         if distributed.get_rank() == 0:
             self.parted.pagerank(RowFiles(made, bounds, P.shape[1]), alpha, n_hops, name=name)

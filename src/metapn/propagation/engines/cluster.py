@@ -27,6 +27,7 @@ def cluster(address: str | None = None) -> Iterator[Any]:
         return
     place = address or os.environ.get("RAY_ADDRESS") or "local"
     more = {"include_dashboard": False} if place == "local" else {}
+    os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's own 15 would starve the workers on a busy machine
     try:
         ray.init(place, log_to_driver=False, logging_level=logging.ERROR, **more)
     except (ConnectionError, ValueError, RuntimeError) as error:

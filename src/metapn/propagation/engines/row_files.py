@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from metapn.graph import IntArray
+from metapn.errors import InputError
+from metapn.graph import FloatArray, IntArray
 
 
 class RowFiles:
@@ -39,6 +41,25 @@ class RowFiles:
             if low < high:
                 found.append(np.load(self.file(self.folder, part), mmap_mode="r")[low - first : high - first])
         return torch.from_numpy(np.concatenate(found))
+
+
+def write_rows(file: Path, rows: FloatArray) -> None:
+    """Write a file that takes its name when it is whole, even if its process is killed.
+
+    It does not wait for the disk, as `metapn.data.files.whole_file` does: that would take longer than a hop.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_name(f"{file.name}.{uuid.uuid4().hex}.part")
+    try:
+        with beside.open("wb") as handle:
+            np.save(handle, rows, allow_pickle=False)
+        beside.replace(file)
+    except OSError as error:
+        raise InputError(
+            f"{file} cannot be written ({error.strerror}); what is complete is kept: make room and run it again"
+        ) from None
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def hop_file(hops: Path, hop: int, part: int) -> Path:

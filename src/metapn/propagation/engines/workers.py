@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from metapn.data.files import whole_file
 from metapn.graph import FloatArray, IntArray
 from metapn.propagation.engines.cluster import imported, results
 from metapn.propagation.engines.contract import OnHop, Seeds
@@ -19,7 +18,7 @@ from metapn.propagation.engines.half import halved
 from metapn.propagation.engines.parted_stack import write_part
 from metapn.propagation.engines.partition import Part, requested
 from metapn.propagation.engines.routing import part_folder
-from metapn.propagation.engines.row_files import RowFiles, hop_file, last_hop
+from metapn.propagation.engines.row_files import RowFiles, hop_file, last_hop, write_rows
 
 #: Rows on their way from one part to another: values, and what they are to be multiplied with if they are halved.
 Message = tuple[Any, FloatArray | None]
@@ -90,7 +89,7 @@ class Worker:
     def unscale(self, hops: Path, hop: int, out: Path) -> None:
         """Write Y(k) = D̃^(1/2) U(k) of its rows to where `RowFiles` look for it."""
         rows = self._rows(hops, hop) * np.sqrt(self.part.degrees)[:, None]
-        _write(RowFiles.file(out, self.number), rows.astype(np.float32))
+        write_rows(RowFiles.file(out, self.number), rows.astype(np.float32))
 
     def pid(self) -> int:
         """Process of the worker."""
@@ -104,7 +103,7 @@ class Worker:
         return self.rows
 
     def _keep(self, file: Path, rows: FloatArray) -> None:
-        _write(file, rows)
+        write_rows(file, rows)
         self.at, self.rows = file, rows
 
 
@@ -163,9 +162,3 @@ class Workers:
         """End the workers."""
         for actor in self.actors:
             imported().kill(actor)
-
-
-def _write(file: Path, rows: FloatArray) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(file) as handle:
-        np.save(handle, rows, allow_pickle=False)
