@@ -35,7 +35,6 @@ def train_on_cluster(
     generator: Tensor,
     *,
     max_epochs: int,
-    checkpoint_seconds: float = CHECKPOINT_SECONDS,
     on_epoch: OnEpoch | None = None,
 ) -> History:
     """Have the one run of a learner trained by a worker for each part of its engine's graph.
@@ -49,7 +48,6 @@ def train_on_cluster(
     generator : tensor
         State of the task's generator before the learner was made, so that the workers deal alike.
     max_epochs : int
-    checkpoint_seconds : float
     on_epoch : callable, optional
     """
     from ray.train import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
@@ -60,12 +58,15 @@ def train_on_cluster(
     assert isinstance(engine, RayEngine)
     folder = engine.parted.folder / "training"
     folder.mkdir(exist_ok=True)
-    job, name = _job(learner, engine, generator, folder / "progress.json", checkpoint_seconds)
+    job, name = _job(learner, engine, generator, folder / "progress.json")
     trainer = TorchTrainer(
         work,
         train_loop_config={"job": job},
         torch_config=TorchConfig(backend="gloo"),
-        scaling_config=ScalingConfig(num_workers=len(job.features)),
+        # Spread over the nodes; and half a CPU each, so that all have a place when half of the nodes are lost.
+        scaling_config=ScalingConfig(
+            num_workers=len(job.features), resources_per_worker={"CPU": 0.5}, placement_strategy="SPREAD"
+        ),
         run_config=RunConfig(
             name=name,  # a run of this name is taken up again
             storage_path=str(folder),
@@ -82,9 +83,7 @@ def train_on_cluster(
     return history
 
 
-def _job(
-    learner: StreamedLearner, engine: RayEngine, generator: Tensor, progress: Path, seconds: float
-) -> tuple[Job, str]:
+def _job(learner: StreamedLearner, engine: RayEngine, generator: Tensor, progress: Path) -> tuple[Job, str]:
     """What the workers are told, and a name that changes when any of it does."""
     put, task, settings = imported().put, learner.streamed, learner.settings
     labels = {
@@ -115,7 +114,7 @@ def _job(
         labels=labels,
         generator=generator,
         progress=progress,
-        checkpoint_seconds=seconds,
+        checkpoint_seconds=CHECKPOINT_SECONDS,
     )
     return job, digest.hexdigest()[:16]
 
