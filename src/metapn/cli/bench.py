@@ -28,14 +28,15 @@ class Part(enum.StrEnum):
     GROWTH = "growth"
     READING = "reading"
     START = "start"
+    RAY = "ray"
     PREDICT = "predict"
 
 
 def bench(
-    parts: Annotated[list[Part] | None, typer.Argument(help="What to measure; all by default.")] = None,
+    parts: Annotated[list[Part] | None, typer.Argument(help="What to measure; all but ray by default.")] = None,
     datasets: Annotated[str, typer.Option(help="Comma-separated, for epoch, run and throughput.")] = "cora_ml",
     runs: Annotated[int, typer.Option(min=2, help="Runs of run and throughput.")] = 20,
-    edges: Annotated[int, typer.Option(min=10_000, help="Largest graph of growth.")] = 1_000_000,
+    edges: Annotated[int, typer.Option(min=10_000, help="Largest graph of growth, and graph of ray.")] = 1_000_000,
     rows: Annotated[int, typer.Option(min=1_000, help="Rows of the edge table of reading.")] = 10_000_000,
     threads: Annotated[int, typer.Option(min=1, help="Cores to use.")] = 2,
     published: Annotated[
@@ -49,7 +50,10 @@ def bench(
     Example: [bold]metapn bench epoch start --datasets cora_ml,pubmed[/bold]
     """
     names = [name.strip() for name in datasets.split(",")]
-    work = _work(parts or list(Part), names, runs, edges, rows, threads, _seconds(published))
+    # Ray is an extra that may not be installed, and starts a cluster: only when it is asked for.
+    work = _work(
+        parts or [part for part in Part if part != Part.RAY], names, runs, edges, rows, threads, _seconds(published)
+    )
     measures: list[Measure] = []
     with progress("measuring", quiet=quiet) as advance:
         for done, action in enumerate(work):
@@ -87,6 +91,10 @@ def _work(
         work.append(lambda: growth([size for size in _SIZES if size <= edges], threads=threads))
     if Part.READING in parts:
         work.append(lambda: reading(rows, threads=threads))
+    if Part.RAY in parts:
+        from metapn.bench.cluster import ray_overhead
+
+        work.append(lambda: [ray_overhead(edges, threads=threads)])
     if Part.START in parts:
         work.append(lambda: [start_time()])
     if Part.PREDICT in parts:
