@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metapn.data.columns import ColumnEncoder
+from metapn.data.columns import ColumnEncoder, told_together
 from metapn.data.neighbours import nearest_neighbour_graph
 from metapn.data.structure import structural_features
 from metapn.data.tables.tables import Tables
@@ -55,7 +55,7 @@ def prepared(tables: Tables, encoder: ColumnEncoder | None = None, *, n_neighbor
         try:
             if encoder is None:
                 encoder = ColumnEncoder().fit(tables.columns)
-                notes += [str(plan) for plan in encoder.plan_]
+                notes += told_together(encoder.plan_)
             X = encoder.transform(tables.columns)
         except InputError as error:
             raise InputError(f"{tables.name}: {error}") from None

@@ -239,3 +239,16 @@ def test_a_newer_version_is_refused():
     described, arrays = ColumnEncoder().fit(pa.table({"size": [1.0, 2.0]})).to_parts()
     with pytest.raises(InputError, match=r"version 9.*update"):
         ColumnEncoder.from_parts(described | {"version": 9}, arrays)
+
+
+def test_a_bag_of_words_in_columns_stays_as_it_is():
+    words = sparse.random_array((30, 120), density=0.05, rng=np.random.default_rng(1), dtype=np.float32).toarray()
+    words[:, 7] = 0
+    table = pa.table({f"w{place}": column for place, column in enumerate(words.T)} | {"size": RANDOM.random(30)})
+    encoder = ColumnEncoder().fit(table)
+    assert {plan.kind for plan in encoder.plan_[:-1]} == {"count"} and encoder.plan_[-1].kind == "numeric"
+    X = encoder.transform(table)
+    assert sparse.issparse(X)
+    np.testing.assert_array_equal(X[:, :120].toarray(), words)
+    few = ColumnEncoder().fit(table.select([f"w{place}" for place in range(50)]))
+    assert "count" not in {plan.kind for plan in few.plan_}

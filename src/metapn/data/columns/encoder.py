@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from metapn.data.columns.dates import cycles_of, feature_names, seconds_of, spread_out
-from metapn.data.columns.kinds import check_kinds, recognise
+from metapn.data.columns.kinds import check_kinds, counts_among, recognise
 from metapn.data.columns.numbers import Numbers, numbers_of, vectors_of
 from metapn.data.columns.plan import ColumnPlan
 from metapn.data.columns.words import Categories, Words, text_of
@@ -20,7 +20,7 @@ from metapn.graph import Features, FloatArray
 
 VERSION = 1
 
-#: X is sparse if it has as many columns, some of text, and at most this share of its entries is not zero.
+#: X is sparse if it has as many columns, some of text or counts, and at most this share of its entries is not zero.
 _SPARSE_WIDTH, _SPARSE_SHARE = 100, 0.25
 _Arrays = dict[str, npt.NDArray[Any]]
 
@@ -73,6 +73,9 @@ class ColumnEncoder:
         given = dict(kinds or {})
         check_kinds(given, columns.column_names)
         self.plan_, self._numeric, self._textual, self._settings = [], {}, {}, {}
+        given |= dict.fromkeys(
+            counts_among(columns, [name for name in columns.column_names if name not in given]), "count"
+        )
         for name in columns.column_names:
             column = _whole(columns, name)
             kind, reason = (given[name], "as asked for") if name in given else recognise(column)
@@ -83,8 +86,8 @@ class ColumnEncoder:
                 + ", ".join(f"{plan.name!r} was dropped because {plan.told}" for plan in self.plan_)
                 + "; add one with values that differ"
             )
-        # Many 0 and 1, such as a bag of words in columns, are mostly zeros as well.
-        thin = bool(self._textual) or any(plan.kind == "boolean" for plan in self.plan_)
+        # Many 0 and 1, and a bag of words in columns, are mostly zeros as well.
+        thin = bool(self._textual) or any(plan.kind in ("boolean", "count") for plan in self.plan_)
         self.sparse_ = thin and len(self.names_) >= _SPARSE_WIDTH
         if self.sparse_:
             X = self.transform(columns)
@@ -189,7 +192,12 @@ class ColumnEncoder:
             settings["cycles"] = cycles_of(seconds_of(column, name))
         values = _values(name, column, settings)
         _check_range(name, ~np.isinf(values))
-        numeric = Numbers.fit(values, _value_names(name, settings), standardised=kind != "boolean")
+        names = _value_names(name, settings)
+        numeric = (
+            Numbers.unchanged(names)
+            if kind == "count"
+            else Numbers.fit(values, names, standardised=kind != "boolean")
+        )
         self._numeric[name], self._settings[name] = numeric, settings
         return ColumnPlan(name, kind, len(numeric.names), _told_of_numbers(values, kind, settings))
 
@@ -246,7 +254,7 @@ def _read_as(kind: str, column: Any) -> str:
         return "time64[us]" if pa.types.is_time(column.type) else "timestamp[us]"
     if kind == "boolean" and pa.types.is_boolean(column.type):
         return "bool"
-    return "double" if kind in ("numeric", "boolean") else "string"
+    return "double" if kind in ("numeric", "count", "boolean") else "string"
 
 
 def _told_of_text(coder: Categories | Words, column: Any) -> str:
@@ -262,6 +270,7 @@ def _told_of_text(coder: Categories | Words, column: Any) -> str:
 def _told_of_numbers(values: npt.NDArray[np.float64], kind: str, settings: dict[str, Any]) -> str:
     told = {
         "numeric": "standardised",
+        "count": "as it is, for it is one of many that are mostly zero",
         "boolean": "0 or 1",
         "vector": "each place standardised",
         "date": f"time{''.join(f', and place in the {cycle}' for cycle in settings.get('cycles', []))}, standardised",

@@ -6,13 +6,15 @@ from typing import Any
 
 from metapn.errors import InputError
 
-KINDS = ("numeric", "boolean", "category", "text", "date", "vector", "drop")
+KINDS = ("numeric", "count", "boolean", "category", "text", "date", "vector", "drop")
 
 #: A column of text with more different values than this share of its rows names the rows.
 _ID_SHARE = 0.95
 #: Few rows may well differ by chance.
 _FEW_ROWS = 20
 _WORDS_OF_TEXT = 3.0
+#: As many columns, each zero in this share of its rows, are a bag of words, with those zero in a smaller share.
+_MANY_COUNTS, _ZERO_SHARE, _LEAST_ZERO_SHARE = 100, 0.75, 0.3
 
 
 def recognise(column: Any) -> tuple[str, str]:
@@ -59,6 +61,25 @@ def recognise(column: Any) -> tuple[str, str]:
     if n_known >= _FEW_ROWS and different >= _ID_SHARE * n_known:
         return "drop", f"{different:,} of {n_known:,} values are different, so it names rows and says nothing of them"
     return "category", ""
+
+
+def counts_among(columns: Any, names: list[str]) -> list[str]:
+    """Names of the columns that make up a bag of words: numbers from 0 upwards, 0 in most rows of a hundred of them.
+
+    In a text some words are frequent, so zero need not be that frequent in all of them.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    shares = {}
+    for name in names:
+        kind, column = columns.schema.field(name).type, columns[name]
+        if len(column) == 0 or column.null_count or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+            continue
+        if compute.min(column).as_py() >= 0:
+            shares[name] = (compute.sum(compute.equal(column, 0)).as_py() or 0) / len(column)
+    rare = [name for name, share in shares.items() if share >= _ZERO_SHARE]
+    return [name for name, share in shares.items() if share >= _LEAST_ZERO_SHARE] if len(rare) >= _MANY_COUNTS else []
 
 
 def check_kinds(kinds: dict[str, str], names: list[str]) -> None:

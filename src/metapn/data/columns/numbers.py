@@ -57,6 +57,12 @@ class Numbers:
         marks = [f"{name} missing" for name, mark in zip(names, marked, strict=True) if mark]
         return cls([*names, *marks], imputer.statistics_, mean, scale, marked)
 
+    @classmethod
+    def unchanged(cls, names: list[str]) -> Self:
+        """Leave values as they are; a missing one is zero."""
+        zero, one = np.zeros(len(names)), np.ones(len(names))
+        return cls(names, zero, zero, one, np.zeros(len(names), dtype=bool))
+
     def encode(self, values: npt.NDArray[Any], out: FloatArray) -> None:
         """Write the features of values of shape (n, k) into an array of shape (n, k + marks)."""
         n_values = len(self.mean)
