@@ -81,9 +81,11 @@ def _rivals(found: dict[Place, Contest]) -> Iterable[Block]:
         if tests:
             sure = [test.difference for test in tests if test.p_corrected < LEVEL]
             ahead, behind = sum(difference > 0 for difference in sure), sum(difference < 0 for difference in sure)
+            rest = len(tests) - ahead - behind
             items.append(
-                f"{words.PROTOCOLS[protocol].capitalize()}: Meta-PN is ahead in {ahead} of {len(tests)} comparisons, "
-                f"behind in {behind}; in the other {len(tests) - ahead - behind} it may be chance."
+                f"{words.PROTOCOLS[protocol].capitalize()}: Meta-PN is ahead in {ahead} of "
+                f"{words.count(len(tests), 'comparison')}, behind in {behind}"
+                + (f"; in the other {rest} it may be chance." if rest else ".")
             )
     if items:
         yield blocks.Heading("Meta-PN and its rivals")
