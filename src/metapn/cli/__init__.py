@@ -12,6 +12,7 @@ from metapn.cli import (
     compare,
     datasets,
     demo,
+    estimate,
     evaluate,
     export,
     fit,
@@ -41,6 +42,7 @@ app.command()(reproduce.reproduce)
 app.command()(report.report)
 app.command()(tune.tune)
 app.command()(bench.bench)
+app.command()(estimate.estimate)
 app.command()(inspect.inspect)
 app.command()(fit.fit)
 app.command()(predict.predict)

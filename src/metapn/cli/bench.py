@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import json
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,6 +31,7 @@ class Part(enum.StrEnum):
     START = "start"
     RAY = "ray"
     PREDICT = "predict"
+    DISK = "disk"
 
 
 def bench(
@@ -38,6 +40,15 @@ def bench(
     runs: Annotated[int, typer.Option(min=2, help="Runs of run and throughput.")] = 20,
     edges: Annotated[int, typer.Option(min=10_000, help="Largest graph of growth, and graph of ray.")] = 1_000_000,
     rows: Annotated[int, typer.Option(min=1_000, help="Rows of the edge table of reading.")] = 10_000_000,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="Nodes of disk; a fifth of the edges by default.", show_default=False)
+    ] = None,
+    memory: Annotated[float, typer.Option(min=0.1, help="GB that disk may have resident.")] = 4.0,
+    work: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the work of disk, which goes on from it; a temporary one by default."),
+    ] = None,
+    half: Annotated[bool, typer.Option("--half", help="Whether disk keeps the hop stack in float16.")] = False,
     threads: Annotated[int, typer.Option(min=1, help="Cores to use.")] = 2,
     published: Annotated[
         str | None, typer.Option(help="Seconds of a run of the authors' code, such as cora_ml=26,citeseer=20.")
@@ -51,13 +62,14 @@ def bench(
     """
     names = [name.strip() for name in datasets.split(",")]
     # Ray is an extra that may not be installed, and starts a cluster: only when it is asked for.
-    work = _work(
-        parts or [part for part in Part if part != Part.RAY], names, runs, edges, rows, threads, _seconds(published)
-    )
+    chosen = parts or [part for part in Part if part != Part.RAY]
+    actions = _work(chosen, names, runs, edges, rows, threads, _seconds(published))
+    if Part.DISK in chosen:
+        actions.append(partial(_disk, nodes or edges // 5, edges, memory, work, half, threads, quiet))
     measures: list[Measure] = []
     with progress("measuring", quiet=quiet) as advance:
-        for done, action in enumerate(work):
-            advance(done, len(work))
+        for done, action in enumerate(actions):
+            advance(done, len(actions))
             measures += action()
     if as_json:
         typer.echo(json.dumps([measure.as_dict() for measure in measures]))
@@ -100,6 +112,27 @@ def _work(
     if Part.PREDICT in parts:
         work.append(lambda: predict_speed(_ROWS, threads))
     return work
+
+
+def _disk(
+    nodes: int, edges: int, memory: float, work: Path | None, half: bool, threads: int, quiet: bool
+) -> list[Measure]:
+    """Propagate on disk; a line for each hop tells the time left, for this may take long."""
+    import time
+
+    import torch
+
+    from metapn.bench.disk import disk_run
+
+    torch.set_num_threads(threads)
+    start = time.perf_counter()
+
+    def tell(done: int, total: int) -> None:
+        left = (time.perf_counter() - start) / done * (total - done)
+        if not quiet:
+            typer.echo(f"hop {done} of {total}, {left:,.0f} s left", err=True)
+
+    return [disk_run(nodes, edges, memory=memory * 1e9, folder=work, half=half, on_hop=tell)]
 
 
 def _each(measure: Callable[..., Measure], arguments: list[tuple[Any, ...]]) -> list[Measure]:

@@ -12,6 +12,7 @@ from metapn.cli import own_data
 from metapn.cli.console import console, progress
 from metapn.cli.options import (
     Calibrate,
+    Engine,
     Final,
     Folds,
     Jobs,
@@ -21,6 +22,7 @@ from metapn.cli.options import (
     MaybeShot,
     Protocol,
     Quiet,
+    WhichEngine,
 )
 
 if TYPE_CHECKING:
@@ -85,6 +87,7 @@ def evaluate(
         list[str] | None, typer.Option("--set", help="A setting of the method, such as n_hops=20; may be repeated.")
     ] = None,
     protocol: MaybeProtocol = None,
+    engine: WhichEngine = None,
     calibrate: Calibrate = None,
     edges: own_data.Edges = None,
     nodes: own_data.Nodes = None,
@@ -111,7 +114,7 @@ def evaluate(
 
     own = masked.OwnGraph(edges, nodes, id, label, features, source, target, weight)
     masked.check_form(dataset, own, shot=shot, protocol=protocol, own_folds=folds)
-    settings = _settings(method, final, set_ or [])
+    settings = _settings(method, final, engine, set_ or [])
     if dataset is None:
         plan = masked.Plan(runs or 3, folds, calibrate is not False, jobs, as_json, quiet)
         masked.evaluate(own, method, settings, plan)
@@ -135,7 +138,7 @@ def _evaluation(cell: Cell, runs: int, jobs: int, calibrated: bool, quiet: bool)
     return Evaluation(cell, sorted(outcomes, key=lambda outcome: outcome.seed))
 
 
-def _settings(name: str, final: Final | None, assignments: list[str]) -> dict[str, Any]:
+def _settings(name: str, final: Final | None, engine: Engine | None, assignments: list[str]) -> dict[str, Any]:
     """Settings of the method as the command line gives them; numbers, true and false are read as JSON."""
     from metapn.baselines import method
     from metapn.errors import InputError
@@ -145,7 +148,10 @@ def _settings(name: str, final: Final | None, assignments: list[str]) -> dict[st
     known = estimator.get_params()
     if final is not None and "final" not in known:
         raise InputError(f"{name} has one prediction only; leave out --final, which chooses among Meta-PN's")
-    settings: dict[str, Any] = {} if final is None else {"final": final.value}
+    if engine is not None and "engine" not in known:
+        raise InputError(f"{name} propagates in memory only; leave out --engine, which is Meta-PN's")
+    chosen = {"final": final, "engine": engine}
+    settings: dict[str, Any] = {key: choice.value for key, choice in chosen.items() if choice is not None}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
         if not equals or key not in known:

@@ -10,7 +10,7 @@ import typer
 
 from metapn.cli.console import console, progress
 from metapn.cli.inspect import show
-from metapn.cli.options import Final, Quiet
+from metapn.cli.options import Engine, Final, Quiet, WhichEngine
 from metapn.cli.own_data import Edges, Features, File, Id, Label, Nodes, Source, Target, Weight, read
 
 
@@ -48,6 +48,7 @@ def fit(
         typer.Option("--format", help="Of the predictions; may be repeated.", show_default="parquet"),
     ] = None,
     page: Annotated[bool, typer.Option(help="Draw report.html, the page for people.")] = True,
+    engine: WhichEngine = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run that is in the folder.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -56,8 +57,12 @@ def fit(
     The folder appears once everything is in it: predictions, model, README.md, which describes
     both, and report.html, which shows whom to doubt and whom to label next.
 
+    With --engine disk, Parquet files of both edges and nodes are never in memory as a whole: nodes are then
+    numbered 0, 1, ..., and the folder holds the model and predictions.parquet. See docs/scale.md.
+
     Example: [bold]metapn fit --edges edges.csv --nodes nodes.parquet --out run[/bold]
     """
+    from metapn.cli.stored import fit_files, is_parquet, propose_engine, refuse
     from metapn.data.prepared import prepared
     from metapn.deploy.run import check_classes, fit_run
     from metapn.deploy.run_folder import whole_folder
@@ -65,7 +70,12 @@ def fit(
     from metapn.trust.inspection import inspect
 
     shares = _shares(class_prior)
-    model = MetaPN(final=final.value, random_state=seed)
+    model = MetaPN(final=final.value, random_state=seed, engine=(engine or Engine.MEMORY).value)
+    if engine is Engine.DISK and edges is not None and nodes is not None and is_parquet(edges) and is_parquet(nodes):
+        refuse({"--classes": classes, "--class-prior": class_prior, "--format csv": Format.CSV in (formats or [])})
+        columns = {"id": id, "label": label, "source": source, "target": target, "weight": weight}
+        fit_files(model, edges, nodes, out, features=features, **columns, overwrite=overwrite, quiet=quiet)
+        return
     with whole_folder(out, overwrite=overwrite) as folder:
         tables = read(
             edges,
@@ -82,6 +92,8 @@ def fit(
         if classes is not None:
             check_classes(tables, [name.strip() for name in classes.split(",")])
         data = prepared(tables, n_neighbors=model.n_neighbors)
+        if engine is None:
+            propose_engine(model, data, labels)
         show(inspect(data.graph, labels, data.X, model=model), data.notes, rest=str(out / "README.md"))
         with progress("fitting", quiet=quiet) as advance:
             run = fit_run(

@@ -23,6 +23,14 @@ class Final(enum.StrEnum):
     PSEUDO = "pseudo"
 
 
+class Engine(enum.StrEnum):
+    """Where labels travel."""
+
+    MEMORY = "memory"
+    DISK = "disk"
+    RAY = "ray"
+
+
 Dataset = Annotated[str, typer.Option(help="Data set, see 'metapn datasets list'.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Processes; the results do not depend on it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -61,4 +69,8 @@ Calibrate = Annotated[
         help="Also calibrate, which fits up to five times more.",
         show_default="on your own graph",
     ),
+]
+WhichEngine = Annotated[
+    Engine | None,
+    typer.Option(help="Where Meta-PN propagates: in memory (default), on disk, or by Ray; see docs/scale.md."),
 ]

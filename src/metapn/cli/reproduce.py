@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from metapn.cli.console import console, progress
-from metapn.cli.options import Jobs, Quiet
+from metapn.cli.options import Engine, Jobs, Quiet, WhichEngine
 from metapn.cli.verdicts import show_accuracies, show_statistics
 
 
@@ -46,6 +46,7 @@ def reproduce(
     runs: Annotated[int, typer.Option(min=1, help="Splits of each cell, seeds 0, 1, ...")] = 100,
     jobs: Jobs = 1,
     threads: Annotated[int, typer.Option(min=1, help="Threads of each process; with more the last bits vary.")] = 1,
+    engine: WhichEngine = None,
     quiet: Quiet = False,
 ) -> None:
     """Compute the tables and figures of the paper, and tell which of its numbers are reproduced.
@@ -66,9 +67,10 @@ def reproduce(
         methods=_names(methods),
         protocols=PROTOCOLS if protocol is Protocols.BOTH else (protocol.value,),
         n_runs=runs,
+        engine=(engine or Engine.MEMORY).value,
     )
     narrowed = {"--datasets": datasets, "--methods": methods, "--protocol": protocol.value, "--runs": runs}
-    machine = {"--jobs": jobs, "--threads": threads, "--out": out.resolve().name}
+    machine = {"--engine": engine and engine.value, "--jobs": jobs, "--threads": threads, "--out": out.resolve().name}
     options = [word for name, value in (narrowed | machine).items() if value for word in (name, str(value))]
     counts, errors = look_up(request)
     for name, error in errors.items():

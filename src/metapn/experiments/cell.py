@@ -56,5 +56,9 @@ class Cell:
         return {name: value for name, value in settings.items() if defaults[name] != value}
 
     def key(self) -> CellKey:
-        """Return the key under which the runs of the cell are in a ledger."""
-        return CellKey.of(self.dataset, self.method, self.shot, self.protocol, self.effective())
+        """Return the key under which the runs of the cell are in a ledger.
+
+        The engine is no part of it: it decides how long a run takes, and not what comes out.
+        """
+        settings = {name: value for name, value in self.effective().items() if name != "engine"}
+        return CellKey.of(self.dataset, self.method, self.shot, self.protocol, settings)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from metapn.baselines import method
 from metapn.data.registry import Counts
 from metapn.errors import InputError
 from metapn.experiments.cell import PROTOCOLS, Cell
@@ -14,13 +15,14 @@ from metapn.experiments.run import load
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be made, see `metapn.experiments.plan.cells`, and how many runs of each cell."""
+    """What is to be made, see `metapn.experiments.plan.cells`, how many runs of each cell, and Meta-PN's engine."""
 
     artefacts: Sequence[str]
     datasets: Sequence[str] | None = None
     methods: Sequence[str] | None = None
     protocols: Sequence[str] = PROTOCOLS
     n_runs: int = 100
+    engine: str = "memory"
 
     def data_sets(self) -> dict[str, list[str]]:
         """List the data sets, each with the tables and figures that have it."""
@@ -37,10 +39,16 @@ class Request:
         planned = {}
         for artefact in self.artefacts:
             found = cells(artefact, datasets=self.datasets, methods=self.methods, protocols=self.protocols)
-            planned[artefact] = [cell for cell in found if cell.dataset in available]
+            planned[artefact] = [self._with_engine(cell) for cell in found if cell.dataset in available]
         if self.methods is not None and not any(planned.values()):
             raise InputError(self._nothing("methods", self.methods))
         return planned
+
+    def _with_engine(self, cell: Cell) -> Cell:
+        """Return the cell, with the engine if its method has a choice and it is not the usual one."""
+        if self.engine == "memory" or "engine" not in method(cell.method)().get_params():
+            return cell
+        return replace(cell, settings=cell.settings | {"engine": self.engine})
 
     def _nothing(self, kind: str, wanted: Sequence[str] | None) -> str:
         return (

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class FitReport:
-    """What a fit did, in numbers; ``as_dict`` for JSON."""
+    """What a fit did, in numbers; ``as_dict`` for JSON. ``n_unreached`` is None where it was not counted."""
 
     method: str
     final: str
@@ -17,7 +17,7 @@ class FitReport:
     n_labelled: int
     n_classes: int
     n_isolated: int
-    n_unreached: int
+    n_unreached: int | None
     stopping: str
     epochs: int
     best_epoch: int

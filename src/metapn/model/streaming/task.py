@@ -55,12 +55,14 @@ class StreamedTask:
         """Where the tensors are."""
         return self.gold.device
 
-    def predict(self, network: Any, *, spread: bool = True) -> Predictions:
+    def predict(self, network: Any, *, spread: bool = True, on_hop: OnHop | None = None) -> Predictions:
         """Probabilities of all nodes by a network, with the graph or by features alone, shape (n, c)."""
         net = network.transformer
         theta = [part.detach() for part in (net.W1[None], net.b1[None, None], net.W2.T[None], net.b2[None, :, None])]
         P = TransformedRows(self.X, theta)
-        return Predictions(self.engine.pagerank(P, network.alpha, network.spread_hops if spread else 0), slice(None))
+        return Predictions(
+            self.engine.pagerank(P, network.alpha, network.spread_hops if spread else 0, on_hop=on_hop), slice(None)
+        )
 
 
 def task_of(propagation: SparseMatrix | Engine, X: FeatureMatrix, **labels: Any) -> Task | StreamedTask:

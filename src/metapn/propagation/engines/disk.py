@@ -90,6 +90,7 @@ class DiskEngine:
                 stack.deal(k, columns, Y)
                 if after is not None:
                     self._hop(Y, after, block)
+                del Y  # before the next is loaded: two would be twice the memory
             for files in (stack, after):
                 if files is not None:
                     files.sync()

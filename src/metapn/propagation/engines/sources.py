@@ -45,7 +45,7 @@ class ParquetEdges:
         self.files = parquet_files(where)
         self.n_nodes, self.columns = n_nodes, [source, target, *([weight] if weight else [])]
         for file in self.files:
-            names = _parquet(file).schema_arrow.names
+            names = parquet_file(file).schema_arrow.names
             for column in self.columns:
                 if column not in names:
                     raise InputError(
@@ -61,7 +61,7 @@ class ParquetEdges:
         """Yield the edges file by file."""
         for file in self.files:
             first = 0
-            for batch in _parquet(file).iter_batches(_BLOCK, columns=self.columns):
+            for batch in parquet_file(file).iter_batches(_BLOCK, columns=self.columns):
                 yield self.block(batch, str(file), first)
                 first += len(batch)
 
@@ -215,7 +215,8 @@ def _weights(column: Any, name: str, file: Path | str) -> npt.NDArray[np.float32
         raise InputError(f"column {name!r} of {file} is of type {column.type}; give weights as numbers") from None
 
 
-def _parquet(file: Path) -> Any:
+def parquet_file(file: Path) -> Any:
+    """Open a Parquet file."""
     try:
         import pyarrow as pa
         from pyarrow import parquet

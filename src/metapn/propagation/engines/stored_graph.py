@@ -44,12 +44,12 @@ class StoredGraph:
     ----------
     place : path
     noted : dict
-        What its manifest says: n_nodes, n_entries, weighted, and the bounds of the blocks of rows.
+        What its manifest says: n_nodes, n_entries, n_isolated, weighted, and the bounds of the blocks of rows.
     """
 
     def __init__(self, place: Path, noted: dict[str, Any]) -> None:
         self.n_nodes, self.n_entries = int(noted["n_nodes"]), int(noted["n_entries"])
-        self.bounds: list[int] = noted["bounds"]
+        self.n_isolated, self.bounds = int(noted["n_isolated"]), list(noted["bounds"])
         self._starts, self._columns = FlatFile(place / "row_starts", "<i8"), FlatFile(place / "columns", "<i8")
         self._scale = FlatFile(place / "scale", "<f4")
         self._weights = FlatFile(place / "weights", "<f4") if noted["weighted"] else None
@@ -103,7 +103,7 @@ def _write(rows: Iterator[SortedRows], edges: EdgeSource, place: Path) -> dict[s
     types = {"row_starts": "<i8", "columns": "<i8", "scale": "<f4"} | ({"weights": "<f4"} if edges.weighted else {})
     files = {name: FlatFile(place / name, dtype, write=True) for name, dtype in types.items()}
     files["row_starts"].write(0, np.zeros(1))
-    written, bounds = 0, [0]
+    written, isolated, bounds = 0, 0, [0]
     for part in rows:
         starts = np.concatenate([[0], np.cumsum(part.lengths)])
         files["row_starts"].write(part.first + 1, written + starts[1:])
@@ -116,10 +116,12 @@ def _write(rows: Iterator[SortedRows], edges: EdgeSource, place: Path) -> dict[s
         files["scale"].write(part.first, 1 / np.sqrt(degrees))
         bounds += _bounds(part.first, starts)
         written += len(part.columns)
+        isolated += int((part.lengths == 0).sum())
     for file in files.values():
         file.sync()
         file.close()
-    return {"n_nodes": edges.n_nodes, "n_entries": written, "weighted": edges.weighted, "bounds": bounds}
+    counts = {"n_nodes": edges.n_nodes, "n_entries": written, "n_isolated": isolated}
+    return counts | {"weighted": edges.weighted, "bounds": bounds}
 
 
 def _bounds(first: int, starts: IntArray) -> list[int]:
