@@ -27,7 +27,7 @@ def numeric_columns(encoder: ColumnEncoder) -> list[NumericColumn] | None:
     for place, column in enumerate(described["columns"]):
         if "class" not in column:
             continue  # dropped
-        if column["class"] != "Numbers" or column["settings"]["kind"] not in ("numeric", "boolean"):
+        if column["class"] != "Numbers" or column["settings"]["kind"] not in ("numeric", "count", "boolean"):
             return None
         median, mean, scale, marked = (
             arrays[f"{place}.{part}"].item() for part in ("median", "mean", "scale", "marked")

@@ -129,6 +129,12 @@ def test_a_kind_that_is_asked_for_is_taken():
     assert "as asked for" in str(encoder.plan_[1])
 
 
+def test_missing_counts_are_zero():
+    encoder = ColumnEncoder().fit(pa.table({"n": [0, None, 3]}), {"n": "count"})
+    assert encoder.transform(pa.table({"n": [0, None, 3]})).ravel().tolist() == [0, 0, 3]
+    assert "1 missing value is taken as zero" in encoder.plan_[0].told
+
+
 def test_a_large_mean_does_not_swallow_a_small_spread():
     times = 1.7e9 + np.array([0.0, 1.0, 2.0, 4.0])
     X = ColumnEncoder().fit(pa.table({"time": times})).transform(pa.table({"time": times}))

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from metapn.data.columns.dates import cycles_of, feature_names, seconds_of, spread_out
 from metapn.data.columns.kinds import check_kinds, counts_among, recognise
-from metapn.data.columns.numbers import Numbers, numbers_of, vectors_of
+from metapn.data.columns.numbers import Numbers
 from metapn.data.columns.plan import ColumnPlan
+from metapn.data.columns.telling import told_of_numbers, told_of_text
+from metapn.data.columns.values import learnt_settings, value_names, values_of
 from metapn.data.columns.words import Categories, Words, text_of
 from metapn.errors import InputError
 from metapn.graph import Features, FloatArray
@@ -178,28 +179,24 @@ class ColumnEncoder:
         """Learn one column and keep what was learnt."""
         if kind == "drop":
             return ColumnPlan(name, kind, 0, reason)
-        settings: dict[str, Any] = {"kind": kind, "read_as": _read_as(kind, column)}
+        settings = learnt_settings(kind, name, column)
         if kind in ("category", "text"):
             text = text_of(column, name)
             textual = Categories.fit(text, name) if kind == "category" else Words.fit(text, name)
             if textual is None:
                 return ColumnPlan(name, "drop", 0, "no two of its rows share a word")
             self._textual[name], self._settings[name] = textual, settings
-            return ColumnPlan(name, kind, len(textual.names), _told_of_text(textual, column))
-        if kind == "vector":
-            settings["length"] = vectors_of(column, name, None).shape[1]
-        if kind == "date":
-            settings["cycles"] = cycles_of(seconds_of(column, name))
-        values = _values(name, column, settings)
+            return ColumnPlan(name, kind, len(textual.names), told_of_text(textual, column))
+        values = values_of(name, column, settings)
         _check_range(name, ~np.isinf(values))
-        names = _value_names(name, settings)
+        names = value_names(name, settings)
         numeric = (
             Numbers.unchanged(names)
             if kind == "count"
             else Numbers.fit(values, names, standardised=kind != "boolean")
         )
         self._numeric[name], self._settings[name] = numeric, settings
-        return ColumnPlan(name, kind, len(numeric.names), _told_of_numbers(values, kind, settings))
+        return ColumnPlan(name, kind, len(numeric.names), told_of_numbers(values, kind, settings))
 
     def _numbers(self, columns: Any) -> FloatArray:
         """Features of all columns of numbers, shape (n, d)."""
@@ -208,7 +205,7 @@ class ColumnEncoder:
         out = np.empty((columns.num_rows, ends[-1] if ends else 0), dtype=np.float32, order="F")
         for (name, coder), end in zip(self._numeric.items(), ends, strict=True):
             part = out[:, end - len(coder.names) : end]
-            coder.encode(_values(name, _whole(columns, name), self._settings[name]), part)
+            coder.encode(values_of(name, _whole(columns, name), self._settings[name]), part)
             _check_range(name, np.isfinite(part))
         return np.ascontiguousarray(out)
 
@@ -229,54 +226,3 @@ def _whole(columns: Any, name: str) -> Any:
 
     column = columns[name]
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-
-
-def _values(name: str, column: Any, settings: dict[str, Any]) -> npt.NDArray[np.float64]:
-    """Numbers that a column stands for, shape (n, k), NaN where one is missing."""
-    if settings["kind"] == "vector":
-        return vectors_of(column, name, settings["length"])
-    if settings["kind"] == "date":
-        return spread_out(seconds_of(column, name), settings["cycles"])
-    return numbers_of(column, name)
-
-
-def _value_names(name: str, settings: dict[str, Any]) -> list[str]:
-    if settings["kind"] == "vector":
-        return [f"{name} {place}" for place in range(settings["length"])]
-    return feature_names(name, settings["cycles"]) if settings["kind"] == "date" else [name]
-
-
-def _read_as(kind: str, column: Any) -> str:
-    """What a text file is to be read as, by pyarrow's own names."""
-    import pyarrow as pa
-
-    if kind == "date":
-        return "time64[us]" if pa.types.is_time(column.type) else "timestamp[us]"
-    if kind == "boolean" and pa.types.is_boolean(column.type):
-        return "bool"
-    return "double" if kind in ("numeric", "count", "boolean") else "string"
-
-
-def _told_of_text(coder: Categories | Words, column: Any) -> str:
-    if isinstance(coder, Words):
-        return f"tf-idf of {len(coder.vocabulary):,} words"
-    different = column.drop_null().unique()
-    kept = len([value for value in coder.values if value is not None])
-    others = f", others are zeros (there are {len(different):,})" if len(different) > kept else ""
-    missing = f", and one for {column.null_count:,} missing" if column.null_count else ""
-    return f"one for each of {kept} values{missing}{others}"
-
-
-def _told_of_numbers(values: npt.NDArray[np.float64], kind: str, settings: dict[str, Any]) -> str:
-    told = {
-        "numeric": "standardised",
-        "count": "as it is, for it is one of many that are mostly zero",
-        "boolean": "0 or 1",
-        "vector": "each place standardised",
-        "date": f"time{''.join(f', and place in the {cycle}' for cycle in settings.get('cycles', []))}, standardised",
-    }[kind]
-    missing = int(np.isnan(values).any(axis=1).sum())
-    if not missing:
-        return told
-    what, verb = ("most frequent one", "value is") if kind == "boolean" else ("median", "value is")
-    return f"{told}; {missing:,} missing {verb if missing == 1 else 'values are'} filled with the {what} and marked"
