@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -146,6 +147,20 @@ def test_an_iterator_that_runs_ahead_hands_on_errors_and_stops_with_its_reader()
     assert [next(items) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(InputError, match="no more"):
         next(items)
-    endless = ahead(iter(int, 1))
-    assert next(endless) == 0
-    endless.close()
+
+
+def test_it_runs_no_more_ahead_than_it_may():
+    """What is in memory does not grow with the table: two blocks wait, one is read, one is judged."""
+    made = []
+
+    def endless():
+        while True:
+            made.append(len(made))
+            yield made[-1]
+
+    items = ahead(endless(), most=2)
+    for number in range(20):
+        assert next(items) == number
+        assert len(made) <= number + 1 + 2 + 1
+    items.close()
+    assert not [each for each in threading.enumerate() if each.name == "metapn reads ahead"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from metapn.cli.console import console, progress
 from metapn.cli.inspect import show
 from metapn.cli.options import Engine, Final, Quiet, WhichEngine
 from metapn.cli.own_data import Edges, Features, File, Id, Label, Nodes, Source, Target, Weight, read
+from metapn.errors import InputError
 
 
 class Format(enum.StrEnum):
@@ -76,6 +78,8 @@ def fit(
         columns = {"id": id, "label": label, "source": source, "target": target, "weight": weight}
         fit_files(model, edges, nodes, out, features=features, **columns, overwrite=overwrite, quiet=quiet)
         return
+    if page and find_spec("jinja2") is None:
+        raise InputError("report.html needs Jinja2; pip install 'metapn[report]', or give --no-page")
     with whole_folder(out, overwrite=overwrite) as folder:
         tables = read(
             edges,
@@ -116,8 +120,6 @@ def fit(
 
 def _shares(given: str | None) -> dict[str, float] | None:
     """Shares of the classes by name, as the command line gives them."""
-    from metapn.errors import InputError
-
     if given is None:
         return None
     try:

@@ -21,17 +21,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 
 from metapn.data.files import whole_file
+from metapn.data.tables.source import arrow
 from metapn.errors import InputError
 from metapn.graph import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMATS = ("parquet", "csv")
 #: Rows that are written at a time, and that a reader of Parquet has in memory at least.
@@ -60,11 +61,12 @@ def prediction_table(
 
     Examples
     --------
-    >>> import numpy as np
+    >>> import pyarrow as pa
     >>> P = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
     >>> prediction_table(pa.array(["x", "y"]), np.array(["a", "b"]), P, np.array([0, -1])).to_pylist()[0]
     {'id': 'x', 'label': 'a', 'p_a': 0.75, 'p_b': 0.25, 'margin': 0.5, 'hops': 0, 'reached': True}
     """
+    pa = arrow()
     columns: dict[str, Any] = {"id": ids, "label": pa.array(classes).take(pa.array(probabilities.argmax(axis=1)))}
     columns |= {f"p_{name}": np.ascontiguousarray(probabilities[:, c]) for c, name in enumerate(classes.tolist())}
     columns["margin"] = margins(probabilities)
@@ -108,11 +110,12 @@ def prediction_file(path: Path) -> Iterator[Writer]:
             waiting.append(table)
             if sum(each.num_rows for each in waiting) < most:
                 return
-            rows = pa.concat_tables(waiting)
+            rows = arrow().concat_tables(waiting)
             waiting.clear()
             if writer is None:
                 # Probabilities hardly repeat: a dictionary of them is work for nothing.
-                new = pa.csv.CSVWriter if csv else partial(pa.parquet.ParquetWriter, use_dictionary=["label"])
+                parquet = partial(arrow("pyarrow.parquet").ParquetWriter, use_dictionary=["label"])
+                new = arrow("pyarrow.csv").CSVWriter if csv else parquet
                 # Closed after an error too, while the file is open: otherwise it tries once that is closed.
                 writer = open_writers.enter_context(new(handle, rows.schema))
             writer.write_table(rows)

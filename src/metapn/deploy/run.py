@@ -22,8 +22,11 @@ from metapn.report.page import html
 from metapn.report.run_page import RunView, run_page
 from metapn.trust.calibration import Calibration, calibrate
 from metapn.trust.reach import hops_to_label
+from metapn.trust.suggestion import suggest
 
 CARD, PAGE, PREDICTIONS = "README.md", "report.html", "predictions"
+#: Nodes that the page names as worth labelling.
+_SUGGESTED = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +77,7 @@ class Run:
             hops=hops,
             hidden=model.embed(self.data.X, self.data.graph),
             hop_weights=model.hop_weights_,
-            suggested=np.array([], dtype=np.int64),
+            suggested=suggest(probabilities, self.data.graph, self.labelled, _SUGGESTED),
         )
 
 
