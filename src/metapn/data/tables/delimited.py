@@ -14,8 +14,10 @@ from typing import Any
 from metapn.data.tables.source import Types, arrow, check_columns
 from metapn.errors import InputError
 
-#: Bytes that pyarrow parses at a time, and how much of a file is looked at to find its header.
-BLOCK, HEAD = 2**24, 2**20
+#: Bytes that pyarrow parses at a time of few columns and of many, and how much is looked at to find the header.
+BLOCK, WIDE_BLOCK, HEAD = 2**22, 2**24, 2**20
+#: From so many columns on a small block would hold too few rows to be worth a step.
+_WIDE = 16
 #: What stands for a missing value. In ids only the empty field does: NA may well be Namibia.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "#N/A", "?")
 _SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -91,7 +93,9 @@ class Delimited:
         module = arrow("pyarrow.csv")
         return {
             "read_options": module.ReadOptions(
-                use_threads=threads, block_size=BLOCK, column_names=None if self.headed else list(self.columns)
+                use_threads=threads,
+                block_size=BLOCK if len(columns) < _WIDE else WIDE_BLOCK,
+                column_names=None if self.headed else list(self.columns),
             ),
             "parse_options": module.ParseOptions(delimiter=self.separator, newlines_in_values=True),
             "convert_options": module.ConvertOptions(
@@ -125,7 +129,9 @@ class Delimited:
                 "correct it, or leave it empty"
             )
         if "straddl" in words:
-            return InputError(f"{where}: a field does not end within {BLOCK:,} bytes; close its quotation mark")
+            return InputError(
+                f"{where}: a row does not end within {BLOCK:,} bytes; close the quotation mark of a field"
+            )
         if isinstance(error, OSError | EOFError | zlib.error):
             return InputError(f"{where}: {_CUT}")
         return InputError(f"{where}: it cannot be read as a table ({words.splitlines()[0]}); correct it")
