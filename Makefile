@@ -25,7 +25,7 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 unit: $(READY)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # What is timed is never part of `make test`: a busy machine would make it lie.
 bench: $(READY)

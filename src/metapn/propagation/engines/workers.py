@@ -142,8 +142,12 @@ class Workers:
     ) -> None:
         """Make hops 1..K, or what of them is not in the folder yet; of those done only 0 and the last if not keep."""
         begun = [actor.begin.remote(hops, start) for actor, start in zip(self.actors, starts, strict=True)]
-        known = all(results(begun))
-        for hop in range(last_hop(hops, len(self.actors)) if known else 0, n_hops):
+        first = last_hop(hops, len(self.actors))
+        if not all(results(begun)):
+            first = 0  # what is there beyond hop 0 is of other labels
+            for place in hops.glob("hop-*[1-9]*"):
+                shutil.rmtree(place)
+        for hop in range(first, n_hops):
             sending = [actor.send.options(num_returns=len(self.actors)) for actor in self.actors]
             sent = [send.remote(hops, hop, half) for send in sending]
             halos = zip(*(sent if len(sent) > 1 else [sent]), strict=True)

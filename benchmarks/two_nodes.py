@@ -1,4 +1,7 @@
-"""Two Ray nodes as processes of their own; one is killed with kill -9 in the middle of a hop, and of an epoch."""
+"""Two Ray nodes as processes of their own, one killed with kill -9 in the middle of a hop, and of an epoch.
+
+It takes minutes and is no part of `make test`; run it by `python -m pytest benchmarks/two_nodes.py`.
+"""
 
 import os
 import signal
@@ -23,7 +26,10 @@ def cluster():
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
     from ray.cluster_utils import Cluster
 
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    # By default it takes Ray half a minute to believe that a node is gone.
+    health = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 6}
+    arguments = {"num_cpus": 1, "include_dashboard": False, "_system_config": health}
+    nodes = Cluster(initialize_head=True, head_node_args=arguments)
     ray.init(address=nodes.address, log_to_driver=False, logging_level="error")
     yield nodes
     ray.shutdown()
