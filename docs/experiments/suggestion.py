@@ -127,7 +127,7 @@ def draw(runs: dict[int, dict[str, list[float]]], path: Path) -> None:
     axes.set_xlabel("labels added to three of each class")
     axes.set_ylabel("accuracy on the test nodes, %")
     axes.set_title(f"Cora-ML, {len(runs)} splits, 95 % interval of the mean", fontsize=10)
-    axes.legend(frameon=False, loc="lower right")
+    axes.legend(frameon=False, loc="upper left")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, format="svg", metadata={"Date": None})
 

@@ -90,7 +90,7 @@ def test_suggest_names_people_who_have_not_said(metapn, villages):
     code, out, err = metapn("suggest", "-n", 3, *villages)
     assert (code, err) == (0, "")
     assert "4 nodes have a label" in out and "taken for" in out
-    rows = json.loads(metapn("suggest", "-n", 9, *villages, "--json", "--no-calibrate")[1])["nodes"]
+    rows = json.loads(metapn("suggest", "-n", 9, *villages, "--json")[1])["nodes"]
     assert {row["id"] for row in rows} == {"p2", "p4", "p6", "p7"}
     assert all(row["label"] in ("left", "right") and 0.5 <= row["probability"] <= 1 for row in rows)
     assert {row["id"]: row["neighbours"] for row in rows} == {"p2": 2, "p4": 2, "p6": 1, "p7": 1}
@@ -99,5 +99,21 @@ def test_suggest_names_people_who_have_not_said(metapn, villages):
 def test_a_table_in_which_all_is_labelled_needs_no_suggestion(metapn, villages):
     nodes = villages[3]
     nodes.write_text("".join(line.replace(",,", ",left,") for line in nodes.read_text().splitlines(keepends=True)))
-    code, out, _ = metapn("suggest", *villages, "--no-calibrate")
+    code, out, _ = metapn("suggest", *villages)
     assert code == 0 and "none to suggest" in out
+
+
+def test_a_run_is_asked_without_a_new_fit(metapn, villages, tmp_path):
+    """Its page names the same nodes in the same order."""
+    run = tmp_path / "run"
+    assert metapn("fit", *villages, "--out", run)[0] == 0
+    code, out, err = metapn("suggest", run, *villages, "--json")
+    assert (code, err) == (0, "")
+    ids = [row["id"] for row in json.loads(out)["nodes"]]
+    assert set(ids) == {"p2", "p4", "p6", "p7"}
+    page = (run / "report.html").read_text()
+    named = page[page.index("Worth labelling next") :]
+    places = [named.index(f">{id}<") for id in ids]
+    assert places == sorted(places)
+    code, _, err = metapn("suggest", tmp_path / "nowhere", *villages)
+    assert code == 2 and err.count("\n") == 1 and "nowhere" in err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,10 +13,15 @@ from metapn.cli.console import console, progress
 from metapn.cli.options import Json, Quiet
 
 if TYPE_CHECKING:
-    from metapn.graph import IntArray
+    from metapn.data.tables import Tables
+    from metapn.graph import Graph, IntArray
 
 
 def suggest(
+    run: Annotated[
+        Path | None,
+        typer.Argument(help="Folder that 'metapn fit' wrote, whose model is asked; fitted anew without it."),
+    ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="How many nodes to name.")] = 20,
     edges: own_data.Edges = None,
     nodes: own_data.Nodes = None,
@@ -25,10 +31,6 @@ def suggest(
     source: own_data.Source = None,
     target: own_data.Target = None,
     weight: own_data.Weight = None,
-    calibrate: Annotated[
-        bool, typer.Option(help="Weigh doubt by calibrated probabilities, which fits up to five times more.")
-    ] = True,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the fit.")] = 0,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -37,13 +39,11 @@ def suggest(
     Label them, put the labels into the table, and fit again.
 
     Example: [bold]metapn suggest -n 20 --edges edges.csv --nodes nodes.csv[/bold]
+
+    Example: [bold]metapn suggest run -n 20 --edges edges.csv --nodes nodes.csv[/bold]
     """
     import numpy as np
 
-    from metapn.data.prepared import prepared
-    from metapn.model.metapn import MetaPN
-    from metapn.trust.calibration import Calibration
-    from metapn.trust.calibration import calibrate as calibrated
     from metapn.trust.suggestion import suggest as choose
 
     tables = own_data.read(
@@ -56,22 +56,36 @@ def suggest(
         target=target,
         weight=weight,
     )
-    labels = tables.known_labels()
-    data = prepared(tables)
-    model, calibration = MetaPN(random_state=seed), Calibration()
-    with progress("fitting", quiet=quiet) as advance:
-        model.fit(data.X, labels, graph=data.graph, on_epoch=advance)
-        if calibrate:
-            calibration = calibrated(model, data.X, labels, data.graph, on_fit=advance)
-    P = calibration.transduction.apply(model.label_distributions_)
-    labelled = np.flatnonzero([label is not None for label in labels])
-    rows = _rows(
-        choose(P, data.graph, labelled, n), tables.ids, P, model.classes_, np.diff(data.graph.adjacency.indptr)
-    )
+    labelled = np.flatnonzero([label is not None for label in tables.known_labels()])
+    graph, P, classes = _fitted(tables, quiet) if run is None else _asked(run, tables)
+    degrees = np.diff(graph.adjacency.indptr)
+    rows = _rows(choose(P, graph, labelled, n), tables.ids, P, classes, degrees)
     if as_json:
         typer.echo(json.dumps({"nodes": rows}))
     else:
         _show(rows, len(labelled))
+
+
+def _fitted(tables: Tables, quiet: bool) -> tuple[Graph, Any, Any]:
+    """Graph, calibrated probabilities (n, c) and classes, by a model that is fitted to the tables."""
+    from metapn.data.prepared import prepared
+    from metapn.deploy.run import fit_run
+    from metapn.model.metapn import MetaPN
+
+    data = prepared(tables)
+    with progress("fitting", quiet=quiet) as advance:
+        pipeline = fit_run(MetaPN(random_state=0), tables, data, on_epoch=advance, on_fit=advance).pipeline
+    return data.graph, pipeline.transduction(), pipeline.classes
+
+
+def _asked(run: Path, tables: Tables) -> tuple[Graph, Any, Any]:
+    """Graph, calibrated probabilities (n, c) and classes, by the model of a run folder."""
+    from metapn.data.prepared import prepared
+    from metapn.deploy.pipeline import Pipeline
+
+    pipeline = Pipeline.load(run)
+    data = prepared(tables, pipeline.encoder)
+    return data.graph, pipeline.judged(data.X, data.graph), pipeline.classes
 
 
 def _rows(nodes: IntArray, ids: Any, P: Any, classes: Any, degrees: Any) -> list[dict[str, Any]]:

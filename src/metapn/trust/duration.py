@@ -14,18 +14,18 @@ from metapn.model.metapn import MetaPN
 
 #: Nodes of the part that is tried: four batches, a second's work.
 SAMPLE = 4096
-#: Epochs after which a fit without validation nodes typically stops: more on small graphs, where an epoch is a
-#: step or two. `docs/trust.md` shows how far off this is.
-_STEPS, _LEAST, _MOST = 1000, 60, 400
+#: After how many steps, and epochs, a fit without validation nodes typically stops: more epochs on small graphs,
+#: where an epoch is a step or two. See docs/trust.md.
+_STEPS, _LEAST, _MOST = 1000, 60, 150
 
 
 def estimate_seconds(graph: Graph, codes: IntArray, X: Any, model: MetaPN | None = None, *, epochs: int = 4) -> float:
     """Time of a fit in seconds: n / n' · (time of an epoch on n' nodes) · (epochs it will take).
 
     The n' nodes, at most 4,096, are all labelled ones (at most half of the part) and others at random, with
-    the edges between them; the first epoch does not count. A fit does about 1,000 steps on batches of nodes,
-    in no fewer than 60 epochs and no more than 400. Right within a factor of three, mostly: when training
-    comes to rest is known only then.
+    the edges between them; the first epoch does not count. A fit is taken to do 1,000 steps on batches of
+    nodes, in no fewer than 60 epochs and no more than 150. It may take 40 or 500: when training comes to rest
+    is known only then, and the estimate is right within a factor of four.
 
     Parameters
     ----------
