@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 import shutil
 import weakref
 from contextlib import ExitStack
@@ -104,7 +105,7 @@ class RayEngine:
     edges : EdgeSource
         Parquet files are read by the workers; what else there is, here.
     folder : path, optional
-        Where the parts, the hops and the stack are; a temporary folder by default.
+        Where the parts, the hops and the stack are; a temporary folder by default, in TMPDIR.
     address : str, optional
         Of the cluster, see `metapn.propagation.engines.cluster.cluster`.
     n_workers : int, optional
@@ -123,9 +124,10 @@ class RayEngine:
         with ExitStack() as opened:
             ray = opened.enter_context(cluster(address))
             n_machines = sum(node["Alive"] for node in ray.nodes())
-            if n_machines > 1 and folder is None:
+            if n_machines > 1 and folder is None and "TMPDIR" not in os.environ:
                 raise InputError(
-                    f"the cluster has {n_machines} nodes; name a folder for the work that all of them can write to"
+                    f"the cluster has {n_machines} nodes, which need a folder that all can write to; set TMPDIR "
+                    "to one, or name a folder for the work"
                 )
             work = WorkFolder(None if folder is None else folder.absolute())
             opened.callback(work.close)
