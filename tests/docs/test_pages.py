@@ -118,6 +118,7 @@ def test_a_page_is_written_so_that_it_shows_and_its_tests_are_quick(page):
     for block in blocks(page):
         place = f"line {block.line} of {page.name}"
         assert " " not in block.kind, f"{place}: no page shows ```{block.kind}; write <!-- no-run: why --> before it"
+        assert block.kind not in ("bash", "sh", "shell"), f"{place}: ```console and '$ metapn ...', so that it is run"
         if block.kind == "console" and block.no_run is None:
             assert block.commands, f"{place}: a console block without a line '$ metapn ...'"
             assert not HEAVY.search(block.text), f"{place} takes too long for a test; say why it is not run"
