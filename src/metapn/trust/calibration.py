@@ -109,7 +109,7 @@ class Calibration:
 
     def __str__(self) -> str:
         if not self.n_labels:
-            return "probabilities are as the model has them: too few labels to calibrate them"
+            return "probabilities are as the model has them: not calibrated, as asked for or for want of labels"
         return (
             f"probabilities calibrated by {self.n_labels:,} labels hidden in turn: temperature "
             f"{self.transduction.temperature:.2f} on the graph, {self.unseen.temperature:.2f} for nodes never seen"
