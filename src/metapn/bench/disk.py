@@ -131,17 +131,20 @@ def disk_run(
     )
 
 
-def disk_growth(sizes: list[int], *, memory: float) -> Measure:
-    """Seconds of a hop over graphs of these numbers of edges, five times as many as nodes; the exponent."""
-    runs = [disk_run(size // 5, size, memory=memory) for size in sizes]
+def disk_growth(sizes: list[int], *, memory: float, half: bool = False) -> list[Measure]:
+    """Run graphs of these numbers of edges, five times as many as nodes; the last run, and the exponent of a hop."""
+    runs = [disk_run(size // 5, size, memory=memory, half=half) for size in sizes]
+    if len(runs) < 2:
+        return runs
     seconds = [run.details["hop_s"] for run in runs]
-    return Measure(
+    exponent = Measure(
         "disk/growth",
         f"exponent of seconds of a hop over edges, {sizes[0]:,} to {sizes[-1]:,}",
         fitted_exponent([float(size) for size in sizes], seconds),
         1.1,
         details={f"hop_s_{size}": value for size, value in zip(sizes, seconds, strict=True)},
     )
+    return [runs[-1], exponent]
 
 
 def _copy_speed() -> float:

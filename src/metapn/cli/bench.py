@@ -41,7 +41,10 @@ def bench(
     edges: Annotated[int, typer.Option(min=10_000, help="Largest graph of growth, and graph of ray.")] = 1_000_000,
     rows: Annotated[int, typer.Option(min=1_000, help="Rows of the edge table of reading.")] = 10_000_000,
     nodes: Annotated[
-        int | None, typer.Option(min=1, help="Nodes of disk; a fifth of the edges by default.", show_default=False)
+        int | None,
+        typer.Option(
+            min=1, help="Nodes of disk; by default graphs of 10^6 edges and more, up to --edges.", show_default=False
+        ),
     ] = None,
     memory: Annotated[float, typer.Option(min=0.1, help="GB that disk may have resident.")] = 4.0,
     work: Annotated[
@@ -65,7 +68,7 @@ def bench(
     chosen = parts or [part for part in Part if part != Part.RAY]
     actions = _work(chosen, names, runs, edges, rows, threads, _seconds(published))
     if Part.DISK in chosen:
-        actions.append(partial(_disk, nodes or edges // 5, edges, memory, work, half, threads, quiet))
+        actions.append(partial(_disk, nodes, edges, memory, work, half, threads, quiet))
     measures: list[Measure] = []
     with progress("measuring", quiet=quiet) as advance:
         for done, action in enumerate(actions):
@@ -115,16 +118,19 @@ def _work(
 
 
 def _disk(
-    nodes: int, edges: int, memory: float, work: Path | None, half: bool, threads: int, quiet: bool
+    nodes: int | None, edges: int, memory: float, work: Path | None, half: bool, threads: int, quiet: bool
 ) -> list[Measure]:
-    """Propagate on disk; a line for each hop tells the time left, for this may take long."""
+    """Propagate on disk: one graph, whose hops tell the time left, or graphs of up to that many edges."""
     import time
 
     import torch
 
-    from metapn.bench.disk import disk_run
+    from metapn.bench.disk import disk_growth, disk_run
 
     torch.set_num_threads(threads)
+    if nodes is None:
+        sizes = [size for size in _SIZES if 1_000_000 <= size < edges] + [edges]
+        return disk_growth(sizes, memory=memory * 1e9, half=half)
     start = time.perf_counter()
 
     def tell(done: int, total: int) -> None:
