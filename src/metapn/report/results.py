@@ -57,8 +57,10 @@ class Results:
         runs: dict[tuple[CellKey, int], tuple[Record, Path]] = {}
         statistics: dict[str, Counts] = {}
         maps: dict[CellKey, Map] = {}
+        known: list[dict[str, Any]] = []
         for folder in folders:
             found, counted, drawn = ledger.read(folder), _counts(folder), read_maps(folder)
+            known.append(read_object(folder / environment.FILE))
             if not (found or counted or drawn):
                 raise InputError(f"{folder} holds no results; make some: metapn reproduce --out {folder}")
             for run in found:
@@ -68,8 +70,7 @@ class Results:
                     raise InputError(f"{first} and {folder} differ in the run of {what}; leave one of them out")
             statistics |= counted
             maps |= {each.key: each for each in drawn}
-        known = environment.together(read_object(folder / environment.FILE) for folder in folders)
-        return cls.of((run for run, _ in runs.values()), statistics, maps.values(), known)
+        return cls.of((run for run, _ in runs.values()), statistics, maps.values(), environment.together(known))
 
     @classmethod
     def of(

@@ -107,7 +107,8 @@ def _metapn(found: dict[Place, Contest]) -> Iterable[Block]:
         return
     order = list(DATASETS)
     places = sorted(ours, key=lambda place: (order.index(place[0]) if place[0] in order else len(order), *place))
-    variants = [(protocol, plain) for protocol in PROTOCOLS for plain in (True, False)]
+    known = {variant for scores in ours.values() for variant in scores}
+    variants = [(name, plain) for name in PROTOCOLS for plain in (True, False) if (name, plain) in known]
     rows = []
     for dataset, shot in places:
         scores = ours[dataset, shot]
@@ -122,7 +123,7 @@ def _metapn(found: dict[Place, Contest]) -> Iterable[Block]:
         title = "propagated" if plain else "transformer alone"
         columns.append(Column(title, words.PROTOCOLS[protocol].capitalize()))
     yield blocks.Heading("Meta-PN's own cells")
-    yield blocks.Items([_own_verdicts(variant, ours.values()) for variant in variants[:2]])
+    yield blocks.Items([_own_verdicts(variant, ours.values()) for variant in variants])
     yield blocks.Text(
         "The paper says that the transformer alone predicts; its published code propagates that prediction once "
         "more, which is the default here. Both are compared with the paper's figure."

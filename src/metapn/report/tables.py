@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from metapn.experiments.cell import PROTOCOLS, Cell
 from metapn.experiments.paper import METHODS, STATISTICS
@@ -79,7 +80,13 @@ def _panel(title: str, both: dict[str, Contest]) -> blocks.Panel:
             mean, half = 100 * printed.mean, 100 * printed.half_width
             points.append(Point(2, mean, mean - half, mean + half))
         rows.append(Row(_short(cell), points, strong=cell.method == "metapn" and not cell.settings))
-    return blocks.Panel(title, interval_chart(rows, _KINDS, Axis("accuracy, %")), "; ".join(told))
+    kinds = sorted({point.kind for row in rows for point in row.points})
+    shown = [
+        Row(row.name, [replace(point, kind=kinds.index(point.kind)) for point in row.points], row.strong)
+        for row in rows
+    ]
+    svg = interval_chart(shown, [_KINDS[kind] for kind in kinds], Axis("accuracy, %"))
+    return blocks.Panel(title, svg, "; ".join(told))
 
 
 def _short(cell: Cell) -> str:
