@@ -83,10 +83,10 @@ def test_workers_give_what_memory_gives_and_send_what_the_parts_say(engine, grap
     hops = []
     assert_equal(stack_of(engine, seeds, on_hop=lambda *at: hops.append(at)), expected, atol=1e-6, rtol=1e-6)
     assert hops == [(k, K) for k in range(1, K + 1)]
-    assert engine.workers.moved == [4 * D * halo_rows(graph, engine.bounds)] * K
+    assert engine.workers.moved == [4 * D * halo_rows(graph, engine.workers.bounds)] * K
     engine.workers.moved.clear()
     assert_equal(stack_of(engine, seeds, dtype=torch.float16), expected, atol=0, rtol=(K + 1) * 2**-11)
-    assert engine.workers.moved == [2 * D * halo_rows(graph, engine.bounds)] * K
+    assert engine.workers.moved == [2 * D * halo_rows(graph, engine.workers.bounds)] * K
 
 
 def test_bytes_are_foretold_where_edges_join_any_two_nodes_alike(engine, seeds):

@@ -56,8 +56,10 @@ def ray_data() -> Any:
     imported()
     import ray.data
 
+    log = logging.getLogger("ray.data")
+    log.setLevel(logging.ERROR)  # that there are no bars is itself worth a warning to Ray
     ray.data.DataContext.get_current().enable_progress_bars = False
-    logging.getLogger("ray.data").setLevel(logging.WARNING)
+    log.setLevel(logging.WARNING)
     return ray.data
 
 
