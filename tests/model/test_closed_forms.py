@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metapn.model.closed_forms import Head, activate, cross_entropy_gradient, gated, log_probability_derivative
+from metapn.model.closed_forms import Head, activate, cross_entropy_gradient, gate, log_probability_derivative
 from metapn.model.transformer import dropout_mask
 
 DOUBLE = torch.float64
@@ -118,5 +118,7 @@ def test_what_the_closed_forms_are_given_to_keep_stays_as_it_was(size):
 def test_the_gate_of_a_unit_at_zero_is_shut():
     unit = torch.tensor([-0.0, 0.0, 1e-30, 2.0])
     gradient = torch.tensor([1.0, 2.0, 3.0, 4.0])
-    assert gated(gradient, unit) is gradient
+    assert gate(gradient, unit).tolist() == [0, 0, 3, 4]
+    assert gradient.tolist() == [1, 2, 3, 4]
+    assert gate(gradient, unit, out=gradient) is gradient
     assert gradient.tolist() == [0, 0, 3, 4]

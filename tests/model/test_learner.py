@@ -44,6 +44,16 @@ def weights_of(learner, place=0):
     return [W1, b1[0], W2t.T, b2[:, 0], *(part.squeeze() for part in phi)]
 
 
+def theta_gradients(learner, place=0):
+    """∇_θ of the last step of one run, in the shapes of the stacked arrays."""
+    return [learner.first_layer.gradients[place], *(part[place] for part in learner.beyond.gradients)]
+
+
+def phi_gradient(learner, place=0):
+    """∇_φ of the last step of one run, as one vector."""
+    return torch.cat([part[place].ravel() for part in learner.outer.gradients])
+
+
 def copies(values):
     return [value.detach().clone() for value in values]
 
@@ -91,7 +101,7 @@ def assert_near(ours, theirs, tolerance=2e-4):
 @pytest.mark.parametrize("kind", ["anchored", "paper"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_one_step_follows_both_gradients(small, made, kind, form):
-    """What a step leaves in .grad, against autograd through the virtual step and all the way from φ."""
+    """The gradients of a step, against autograd through the virtual step and all the way from φ."""
     m = made(0, 5, X=form(small.X), propagator=kind, learning_rate=0.3, l2=0.02)
     batch, learner = m.learner.batches[1], m.learner
     before = [(theta_of(network), phi_of(network)) for network in m.networks]
@@ -100,16 +110,17 @@ def test_one_step_follows_both_gradients(small, made, kind, form):
         hand = ByHand(batch, task, small.X, place, eta=0.3)
         inner, outer = hand.gradients(theta, phi)
         expected = float(hand.pseudo_loss(theta, pseudo_labels(phi, hand.stack)))
-        assert float(losses[place]) == pytest.approx(expected, rel=1e-5)
-        W1, b1, W2t, b2 = (part.grad[place] for part in learner.theta)
+        assert float(losses[place]) / -3 == pytest.approx(expected, rel=1e-5)
+        W1, b1, W2t, b2 = theta_gradients(learner, place)
         for ours, theirs in zip((W1, b1[0], W2t.T, b2[:, 0]), inner, strict=True):
             assert_near(ours, theirs)
         # What Adam makes of W1's gradient has λ W1 in it, and that of no other.
-        means = [learner.inner.state[part]["exp_avg"][place] / 0.1 for part in learner.theta]
-        assert_near(means[0], inner[0] + 0.02 * theta[0])
-        assert_near(means[2].T, inner[2])
-        ours = torch.cat([part.grad[place].ravel() for part in learner.phi])
-        assert_near(ours, torch.cat([outer[name].ravel() for name in ("W", "a", "b") if name in outer]))
+        assert_near(learner.first_layer.means[0][place] / 0.1, inner[0] + 0.02 * theta[0])
+        assert_near(learner.beyond.means[1][place].T / 0.1, inner[2])
+        assert_near(
+            phi_gradient(learner, place),
+            torch.cat([outer[name].ravel() for name in ("W", "a", "b") if name in outer]),
+        )
         # Adam's first step is the learning rate along the sign of the gradient.
         moved = weights_of(learner, place)
         assert (moved[2] - theta[2]).abs().max().item() == pytest.approx(0.3, rel=1e-3)
@@ -139,7 +150,7 @@ def test_an_epoch_is_algorithm_1_by_hand(small, made, kind):
                 part.grad = gradient
             inner.step()
             outer.step()
-        assert losses[place] == pytest.approx(np.mean(values), rel=1e-5)
+        assert losses[place] == pytest.approx(np.mean(values), rel=1e-4)
         moved = [ours - old for ours, old in zip(weights_of(m.learner, place), before, strict=True)]
         expected = [theirs - old for theirs, old in zip(parts, before, strict=True)]
         for ours, theirs in zip(moved[:4], expected[:4], strict=True):
@@ -161,12 +172,11 @@ def test_with_dropout_theta_follows_the_noisy_gradient_and_phi_the_quiet_one(mad
     expected = torch.func.grad(lambda theta: -(Y * log_p(*theta, X, mask)).sum() / 3)(theta)
     noisy.learner._step(batch)
     quiet.learner._step(quiet.learner.batches[0])
-    W1, b1, W2t, b2 = (part.grad[0] for part in noisy.learner.theta)
+    W1, b1, W2t, b2 = theta_gradients(noisy.learner)
     for ours, theirs in zip((W1, b1[0], W2t.T, b2[:, 0]), expected, strict=True):
         assert_near(ours, theirs)
-    assert float((W1 - quiet.learner.theta[0].grad[0]).norm()) > 0.1 * float(W1.norm())
-    for ours, theirs in zip(noisy.learner.phi, quiet.learner.phi, strict=True):
-        assert_near(ours.grad, theirs.grad)
+    assert float((W1 - theta_gradients(quiet.learner)[0]).norm()) > 0.1 * float(W1.norm())
+    assert_near(phi_gradient(noisy.learner), phi_gradient(quiet.learner))
 
 
 @pytest.mark.parametrize("changes", [{"propagator": "static"}, {"meta_learning_rate": 0.0}])
@@ -177,7 +187,7 @@ def test_a_propagator_that_does_not_learn_stays(made, changes):
     labels = m.networks[0].propagator(hand.stack[0]).detach()
     expected = torch.func.grad(lambda theta: -(labels.T * log_p(*theta, hand.X.dense)).sum() / 3)(theta)
     m.learner._step(hand)
-    assert_near(m.learner.theta[2].grad[0].T, expected[2])
+    assert_near(theta_gradients(m.learner)[2].T, expected[2])
     m.learner.retire([0])
     assert not m.learner.learns_to_propagate
     assert all(torch.equal(value, phi_of(m.networks[0])[name]) for name, value in before.items())
@@ -210,7 +220,7 @@ def test_finite_difference_and_exact_give_the_propagator_nearly_the_same_gradien
     for learner in (exact, finite):
         learner._step(learner.batches[0])
     for place in range(2):
-        one, other = (torch.cat([part.grad[place].ravel() for part in each.phi]) for each in (exact, finite))
+        one, other = (phi_gradient(each, place) for each in (exact, finite))
         assert 0 < float((other - one).norm()) < 0.02 * float(one.norm())
 
 

@@ -88,8 +88,8 @@ def test_an_epoch_of_metapn_goes_as_often_through_the_features_as_one_on_fixed_l
     assert of_epoch(static, products) == (2 * BATCHES * n_runs, 0, 2 * X.nnz * n_runs)
     *counts, entries = of_epoch(meta, products)
     assert counts == [2 * BATCHES * n_runs, 0]
-    # The outer step adds a product with the few rows of the gold nodes.
-    assert entries == 2 * X.nnz * n_runs + BATCHES * sum(rows.n_stored for rows in meta.X_gold)
+    # The outer step adds two products with the few rows of the gold nodes: with W1 and with its gradient.
+    assert entries == 2 * X.nnz * n_runs + 2 * BATCHES * sum(rows.n_stored for rows in meta.X_gold)
 
 
 def test_an_epoch_of_metapn_makes_as_many_passes_over_the_parameters_as_one_on_fixed_labels():
@@ -105,18 +105,37 @@ def test_an_epoch_of_metapn_makes_as_many_passes_over_the_parameters_as_one_on_f
     assert sum(static.values()) == 2 * BATCHES
 
 
+@pytest.mark.parametrize("n_runs", [1, 3])
+def test_a_step_is_three_calls_of_adam_and_no_copy_of_all_gradients(monkeypatch, n_runs):
+    """The runs' gradients of W1 go to Adam as they are made: stacked, they would be written once more."""
+    learner, given = learner_of(n_runs), []
+    kernel = torch._fused_adam_
+
+    def counting(arrays, gradients, *more, **options):
+        given.append([tuple(gradient.shape) for gradient in gradients])
+        kernel(arrays, gradients, *more, **options)
+
+    monkeypatch.setattr(torch, "_fused_adam_", counting)
+    with LargeResults(n_runs * FEATURES * HIDDEN) as large:
+        learner.epoch()
+    assert len(given) == 3 * BATCHES
+    assert given.count([(FEATURES, HIDDEN)] * n_runs) == BATCHES
+    if n_runs > 1:
+        assert not large.count
+
+
 def test_finite_differences_cost_parameter_sized_work_that_the_exact_gradient_does_not(products):
     exact, finite = learner_of(), learner_of(meta_gradient="finite_difference")
     assert of_epoch(finite, products)[0] > of_epoch(exact, products)[0]
 
 
-def test_many_gold_nodes_cost_two_more_products_a_batch_and_no_gram_matrix(products):
+def test_many_gold_nodes_cost_one_more_product_a_batch_and_no_gram_matrix(products):
     learner = learner_of(n_labels=100)
     assert all(batch.coupling.gram is None for batch in learner.batches)
     assert all(batch.stack.shape == (1, CLASSES, HOPS + 1, N // BATCHES) for batch in learner.batches)
     with_X, with_T, _ = of_epoch(learner, products)
-    # to_gold and to_batch each go through the rows of the batch once.
-    assert (with_X, with_T) == (4 * BATCHES, 0)
+    # to_batch goes through the rows of the batch once more.
+    assert (with_X, with_T) == (3 * BATCHES, 0)
 
 
 @pytest.mark.parametrize("n_runs", [1, 4])

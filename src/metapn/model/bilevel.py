@@ -8,9 +8,10 @@ J_pseudo = -(1/s) Σᵢ Σ_c ŷ_ic log p_ic is linear in Ŷ, so with v = ∇J_go
 
     dJ_gold/dŷ_ic = -η v · ∂∇J_pseudo/∂ŷ_ic = (η/s) (directional derivative of log p_ic along v at θ)
 
-Exactly: one forward-mode derivative, no second-order term. And v's first layer is X_goldᵀ D for some D of
-few rows, so that X_batch v = (X_batch X_goldᵀ) D: with that Gram matrix at hand, neither the virtual step
-nor the derivative touches the feature matrix or a tensor of the size of W₁.
+Exactly: one forward-mode derivative, no second-order term. The virtual step moves W₁ by the gradient that the
+inner step needs anyway, and J_gold sees of it only its product with the few gold rows. And v's first layer is
+X_goldᵀ D for some D of few rows, so that X_batch v = (X_batch X_goldᵀ) D: with that Gram matrix at hand, the
+derivative touches neither the feature matrix nor a tensor of the size of W₁.
 """
 
 from __future__ import annotations
@@ -57,12 +58,6 @@ class Coupling:
             return torch.bmm(self.gram, D)
         return torch.stack([self.batch @ rows.transpose_product(d) for rows, d in zip(self.gold, D, strict=True)])
 
-    def to_gold(self, Z: Tensor) -> Tensor:
-        """X_gold (X_batchᵀ Z), shape (r, g, h), for Z of shape (r, b, h)."""
-        if self.gram is not None:
-            return torch.bmm(self.gram.mT, Z)
-        return torch.stack([rows @ self.batch.transpose_product(z) for rows, z in zip(self.gold, Z, strict=True)])
-
     def keep(self, runs: list[int]) -> None:
         """Go on with some of the runs."""
         self.gold = [self.gold[run] for run in runs]
@@ -78,39 +73,44 @@ def gram_pays(X: FeatureRows, n_gold: int) -> bool:
 
 
 class Gold(NamedTuple):
-    """The labelled nodes as one batch sees them: X_gold W₁ (r, g, h), targets (r, c, g), and the coupling."""
+    """The labelled nodes as one batch sees them.
+
+    X_gold W₁ and X_gold ∂J_pseudo/∂W₁, both (r, g, h), targets (r, c, g), and their coupling to the batch.
+    """
 
     Z: Tensor
+    slope: Tensor
     targets: Tensor
     coupling: Coupling
 
 
-def gold_direction(head: Head, inner: Gradient, gold: Gold, eta: float, scale: float) -> Gradient:
-    """V = ∇J_gold at θ' = θ - η ∇J_pseudo; its first layer is X_goldᵀ Z."""
-    virtual = head.moved(inner.head, -eta)
-    Z = torch.sub(gold.Z, gold.coupling.to_gold(inner.Z), alpha=eta)
+def gold_direction(head: Head, inner: Head, gold: Gold, eta: float, scale: float) -> Gradient:
+    """V = ∇J_gold at θ' = θ - η ∇J_pseudo, whose part beyond W₁ is ``inner``; its first layer is X_goldᵀ Z."""
+    virtual = head.moved(inner, -eta)
+    Z = torch.sub(gold.Z, gold.slope, alpha=eta)
     return cross_entropy_gradient(activate(Z, virtual), virtual, gold.targets, scale)
 
 
-def exact_label_gradient(at: Activation, head: Head, inner: Gradient, gold: Gold, eta: float, scale: float) -> Tensor:
+def exact_label_gradient(at: Activation, head: Head, inner: Head, gold: Gold, eta: float, scale: float) -> Tensor:
     """dJ_gold/dŶ, shape (r, c, b), by the exact directional derivative.
 
     Parameters
     ----------
     at, head, inner
-        Activation at θ, θ beyond W₁, and ∇J_pseudo at θ.
+        Activation at θ, θ beyond W₁, and ∇J_pseudo at θ beyond W₁.
     gold : Gold
     eta : float
         Step of the virtual update.
     scale : float
         s.
     """
-    v = gold_direction(head, inner, gold, eta, scale)
-    return log_probability_derivative(at, head, gold.coupling.to_batch(v.Z), v.head).mul_(eta / scale)
+    # The derivative is linear in v: v is made smaller by η/s, for that is less to multiply.
+    v = gold_direction(head, inner, gold, eta, scale * scale / eta)
+    return log_probability_derivative(at, head, gold.coupling.to_batch(v.Z), v.head)
 
 
 def finite_difference_label_gradient(
-    Z: Tensor, head: Head, inner: Gradient, gold: Gold, eta: float, scale: float, epsilon: float = 0.01
+    Z: Tensor, head: Head, inner: Head, gold: Gold, eta: float, scale: float, epsilon: float = 0.01
 ) -> Tensor:
     """dJ_gold/dŶ, shape (r, c, b), by eq. 8: (log p(θ + εv) - log p(θ - εv)) / 2ε instead of the derivative.
 

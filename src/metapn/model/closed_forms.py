@@ -21,7 +21,10 @@ class Head(NamedTuple):
 
     def moved(self, direction: Head, step: float | Tensor) -> Head:
         """Head after a step along a direction; the step is a number, or one for each run, shape (r, 1, 1)."""
-        return Head(*(value + step * d for value, d in zip(self, direction, strict=True)))
+        pairs = zip(self, direction, strict=True)
+        if isinstance(step, Tensor):
+            return Head(*(torch.addcmul(value, step, d) for value, d in pairs))
+        return Head(*(torch.add(value, d, alpha=step) for value, d in pairs))
 
 
 class Activation(NamedTuple):
@@ -39,14 +42,17 @@ class Activation(NamedTuple):
 
     def gate(self, gradient: Tensor) -> Tensor:
         """What of a gradient (r, b, h) passes back through the hidden layer: ∘ [pre > 0], ∘ mask; in place."""
-        gated(gradient, self.hidden)
+        gate(gradient, self.hidden, out=gradient)
         return gradient.mul_(self.mask) if isinstance(self.mask, Tensor) else gradient
 
 
-def gated(gradient: Tensor, unit: Tensor) -> Tensor:
-    """Gradient ∘ [unit > 0], the backward pass of ReLU, in place and in one pass over memory."""
-    torch.ops.aten.threshold_backward.grad_input(gradient, unit, 0, grad_input=gradient)
-    return gradient
+def gate(gradient: Tensor, unit: Tensor, out: Tensor | None = None) -> Tensor:
+    """Gradient ∘ [unit > 0], the backward pass of ReLU, in one pass over memory; into ``out`` where it is given."""
+    backward = torch.ops.aten.threshold_backward
+    passed: Tensor = (
+        backward(gradient, unit, 0) if out is None else backward.grad_input(gradient, unit, 0, grad_input=out)
+    )
+    return passed
 
 
 class Gradient(NamedTuple):
@@ -77,7 +83,7 @@ def cross_entropy_gradient(at: Activation, head: Head, Y: Tensor, scale: float) 
         G = (m p - Y) / s            (r, c, b)
         dW₂ᵀ = G H,  db₂ = Σ G,  Z = (Gᵀ W₂ᵀ) ∘ [pre > 0],  db₁ = Σ Z,  dW₁ = Xᵀ Z
     """
-    G = torch.addcmul(-Y, Y.sum(dim=1, keepdim=True), at.p).div_(scale)
+    G = torch.addcmul(Y, Y.sum(dim=1, keepdim=True), at.p, value=-1).mul_(-1 / scale)
     Z = at.gate(torch.bmm(G.mT, head.W2t))
     return Gradient(Z, Head(Z.sum(dim=1, keepdim=True), torch.bmm(G, at.hidden), G.sum(dim=2, keepdim=True)))
 

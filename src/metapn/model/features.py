@@ -63,12 +63,9 @@ class FeatureMatrix:
         # Run by run: a W of r d columns would no longer fit into the cache.
         return _stacked([self.sparse.product(w) for w in W])
 
-    def transpose_products(self, P: Tensor) -> Tensor:
-        """Xᵀ P of several runs, shape (r, f, d), without gradient, for P of shape (r, n, d)."""
-        if self.dense is not None:
-            return self.dense.T @ P
-        assert self.sparse is not None
-        return _stacked([self.sparse.transpose_product(p) for p in P])
+    def transpose_products(self, P: Tensor) -> list[Tensor]:
+        """Xᵀ P of several runs, each of shape (f, d), without gradient, for P of shape (r, n, d)."""
+        return [self.transpose_product(p) for p in P]
 
     def row_blocks(self, rows: int = 8192) -> Iterator[FeatureMatrix]:
         """Blocks of consecutive rows, as views; a sparse matrix is one block, for it is small beside its product."""

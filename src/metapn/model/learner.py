@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
+from metapn.model.adam import Adam
 from metapn.model.batches import Batch, balance, deal
 from metapn.model.bilevel import Gold, exact_label_gradient, finite_difference_label_gradient
 from metapn.model.closed_forms import Activation, Gradient, Head, activate, cross_entropy_gradient
@@ -108,17 +109,15 @@ class BilevelLearner:
         self.theta = self._stacked_transformers()
         self.targets = torch.stack([_targets(task) for task in tasks])
         self.deal(tasks)
-        groups: list[dict[str, Any]] = [
-            {"params": self.theta[:1], "weight_decay": settings.l2},
-            {"params": self.theta[1:]},
-        ]
-        self.inner = torch.optim.Adam(groups, lr=settings.learning_rate, fused=True)
+        rate = settings.learning_rate
+        self.first_layer = Adam(self.theta[:1], learning_rate=rate, l2=settings.l2, run_by_run=True)
+        self.beyond = Adam(self.theta[1:], learning_rate=rate)
         propagators = [network.propagator for network in self.networks]
         self.learns_to_propagate = propagators[0].adaptive and settings.meta_learning_rate > 0
         self.phi: list[Tensor] = []
         if self.learns_to_propagate:
             self.phi = [part.detach() for part in stacked(propagators) if part is not None]
-            self.outer = torch.optim.Adam(self.phi, lr=settings.meta_learning_rate, fused=True)
+            self.outer = Adam(self.phi, learning_rate=settings.meta_learning_rate)
         else:
             self.fix_labels(propagators)
 
@@ -154,6 +153,11 @@ class BilevelLearner:
         return [W1, b1[:, None], W2.mT.contiguous(), b2[..., None]]
 
     @property
+    def optimisers(self) -> list[Adam]:
+        """Those of θ, and of φ where it learns."""
+        return [self.first_layer, self.beyond, *([self.outer] if self.phi else [])]
+
+    @property
     def members(self) -> list[Member]:
         """The runs that are still in training."""
         return [Member(self, place) for place in range(len(self.networks))]
@@ -164,7 +168,7 @@ class BilevelLearner:
         self._predictions = None
         order = torch.randperm(self.n_batches, generator=self.task.generator)
         losses = torch.stack([self._step(batch) for batch in self.visit(order.tolist())])
-        mean: list[float] = losses.mean(dim=0).tolist()
+        mean: list[float] = losses.mean(dim=0).div_(-self.scale).tolist()
         return mean
 
     def predicted(self, place: int) -> Predicted:
@@ -204,10 +208,10 @@ class BilevelLearner:
         """Give its weights to the network of one of the runs."""
         net, propagator = self.networks[place].transformer, self.networks[place].propagator
         W1, b1, W2t, b2 = (part[place] for part in self.theta)
-        parameters = [net.W1, net.b1, net.W2, net.b2, *(propagator.parameters() if self.phi else ())]
-        values = [W1, b1, W2t.T, b2, *(part[place] for part in self.phi)]
-        for parameter, value in zip(parameters, values, strict=True):
+        for parameter, value in zip((net.W1, net.b1, net.W2, net.b2), (W1, b1, W2t.T, b2), strict=True):
             parameter.copy_(value.reshape(parameter.shape))
+        if self.phi:
+            self._propagators().write_back(place, propagator)
 
     def _propagated(self, place: int) -> tuple[Tensor, Tensor]:
         """Pseudo labels (n, c) and hop weights (n, K + 1) of all nodes, by one of the runs."""
@@ -233,11 +237,8 @@ class BilevelLearner:
         self.runs = [self.runs[place] for place in places]
         self.targets = self.targets[places]
         self.keep_batches(places)
-        for optimiser in (self.inner, self.outer) if self.phi else (self.inner,):
-            for value in [each for group in optimiser.param_groups for each in group["params"]]:
-                value.data, value.grad = value.data[places], None
-                state = optimiser.state[value]
-                state["exp_avg"], state["exp_avg_sq"] = state["exp_avg"][places], state["exp_avg_sq"][places]
+        kept = [array for optimiser in self.optimisers for array in optimiser.keep(places)]
+        self.theta, self.phi = kept[:4], kept[4:]
 
     def keep_batches(self, places: list[int]) -> None:
         """Go on with some of the runs in the batches."""
@@ -245,25 +246,27 @@ class BilevelLearner:
             batch.keep(places)
 
     def _step(self, batch: Batch) -> Tensor:
-        """Inner and outer step on a batch; the loss of each run, shape (r,)."""
+        """Inner and outer step on a batch; Σᵢ Σ_c ŷ_ic log p_ic of each run, shape (r,)."""
         labels, attention, phi = self._pseudo_labels(batch)
         head = Head(*self.theta[1:])
         at = activate(batch.X.products(self.theta[0]), head)
-        X, inner = batch.X, self._gradient(at, labels)
+        inner = self._gradient(at, labels)
+        first_layer = self._first_layer(batch.X, inner)
         if attention is not None and phi is not None:
-            label_gradient = self._label_gradient(batch, at, inner)
+            label_gradient = self._label_gradient(batch, at, first_layer, inner.head)
             # dJ_gold/dφ: from the pseudo labels on it is one backward pass through the tiny propagator.
             gradients = propagator_gradient(attention, phi, label_gradient)
             self.total(gradients)
-            for part, gradient in zip(self.phi, gradients, strict=True):
-                part.grad = gradient
-            self.outer.step()
+            self.outer.step(gradients)
         if self.settings.dropout > 0:
             at, X, inner = self._noisy_gradient(batch, labels)
-        self._inner_step(X, inner)
-        loss = (labels * at.log_p).sum(dim=(1, 2)).div_(-self.scale)
-        self.total([loss])
-        return loss
+            first_layer = self._first_layer(X, inner)
+        # Adam's step on θ along ∇J_pseudo + λ W₁, of which Adam adds the second part itself.
+        self.first_layer.step(first_layer)
+        self.beyond.step(inner.head)
+        likelihood = torch.bmm(labels.flatten(1)[:, None], at.log_p.flatten(1)[..., None])[:, 0, 0]
+        self.total([likelihood])
+        return likelihood
 
     def total(self, parts: Sequence[Tensor]) -> None:
         """Add up, in place, what has been summed over the nodes of a batch: here they are all in one place."""
@@ -274,17 +277,28 @@ class BilevelLearner:
         self.total(gradient.head)
         return gradient
 
+    def _first_layer(self, X: FeatureMatrix, inner: Gradient) -> list[Tensor]:
+        """∂J_pseudo/∂W₁ of each run, shape (f, h)."""
+        gradients = X.transpose_products(inner.Z)
+        self.total(gradients)
+        return gradients
+
+    def _propagators(self) -> Phi:
+        return Phi(self.phi[0], self.phi[1], self.phi[2] if len(self.phi) > 2 else None)
+
     def _pseudo_labels(self, batch: Batch) -> tuple[Tensor, Attention | None, Phi | None]:
         if batch.labels is not None:
             return batch.labels, None, None
-        phi = Phi(self.phi[0], self.phi[1], self.phi[2] if len(self.phi) > 2 else None)
+        phi = self._propagators()
         attention = attend(phi, batch.stack)
         return pseudo_labels(attention, phi, batch.stack), attention, phi
 
-    def _label_gradient(self, batch: Batch, at: Activation, inner: Gradient) -> Tensor:
+    def _label_gradient(self, batch: Batch, at: Activation, first_layer: list[Tensor], inner: Head) -> Tensor:
         W1, head, eta = self.theta[0], Head(*self.theta[1:]), self.settings.learning_rate
-        gold_rows = [rows.products(w[None])[0] for rows, w in zip(self.X_gold, W1, strict=True)]
-        gold = Gold(torch.stack(gold_rows), self.targets, batch.coupling)
+        Z, slope = (
+            torch.stack([rows @ w for rows, w in zip(self.X_gold, W, strict=True)]) for W in (W1, first_layer)
+        )
+        gold = Gold(Z, slope, self.targets, batch.coupling)
         if self.settings.meta_gradient == "exact":
             return exact_label_gradient(at, head, inner, gold, eta, self.scale)
         return finite_difference_label_gradient(batch.X.products(W1), head, inner, gold, eta, self.scale)
@@ -296,14 +310,6 @@ class BilevelLearner:
         Z = X.products(self.theta[0])
         at = activate(Z, Head(*self.theta[1:]), dropout_mask(Z, p, generator))
         return at, X, self._gradient(at, labels)
-
-    def _inner_step(self, X: FeatureMatrix, inner: Gradient) -> None:
-        """Adam's step on θ along ∇J_pseudo + λ W₁, of which Adam adds the second part itself."""
-        first_layer = X.transpose_products(inner.Z)
-        self.total([first_layer])
-        for part, gradient in zip(self.theta, (first_layer, *inner.head), strict=True):
-            part.grad = gradient
-        self.inner.step()
 
 
 def _targets(task: Problem) -> Tensor:

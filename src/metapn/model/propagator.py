@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
-from metapn.model.closed_forms import gated
+from metapn.model.closed_forms import gate
 from metapn.model.transformer import uniform
+
+softmax_backward = torch.ops.aten._softmax_backward_data
 
 #: How the weights of the hops are formed, see `Propagator`.
 PROPAGATORS = ("anchored", "paper", "static")
@@ -73,17 +76,29 @@ class Propagator(nn.Module):
 
 
 class Phi(NamedTuple):
-    """The propagators of r runs: W (r, c, c), aᵀ (r, 1, c), and b (r, c, 1), which is None without a bias."""
+    """The propagators of r runs: W (r, u, c), aᵀ (r, 1, u), and b (r, u, 1), which is None without a bias.
+
+    There are u ≥ c units. Those beyond c are there for speed alone, see `stacked`: all their weights are zero, so
+    that they are never on, have no gradient, and stay zero.
+    """
 
     W: Tensor
     a: Tensor
     b: Tensor | None
 
+    def write_back(self, run: int, propagator: Propagator) -> None:
+        """Give one of the runs its weights."""
+        n_classes = self.W.shape[2]
+        propagator.W.copy_(self.W[run, :n_classes])
+        propagator.a.copy_(self.a[run, 0, :n_classes])
+        if self.b is not None:
+            propagator.b.copy_(self.b[run, :n_classes, 0])
+
 
 class Attention(NamedTuple):
     """The attention of r runs over the hops of a batch.
 
-    ``hops`` (r, c, K b) are those attended to, ``units`` (r, c, K b) are ReLU(W Y + b), and ``weights``
+    ``hops`` (r, c, K b) are those attended to, ``units`` (r, u, K b) are ReLU(W Y + b), and ``weights``
     (r, K, b) their softmax.
     """
 
@@ -93,12 +108,18 @@ class Attention(NamedTuple):
 
 
 def stacked(propagators: list[Propagator]) -> Phi:
-    """The parameters of several propagators as one Φ."""
-    W = torch.stack([each.W for each in propagators])
-    a = torch.stack([each.a for each in propagators])[:, None]
-    return Phi(
-        W, a, torch.stack([each.b for each in propagators])[..., None] if hasattr(propagators[0], "b") else None
-    )
+    """The parameters of several propagators as one Φ.
+
+    Beyond a dozen classes the units are filled up to a multiple of four: MKL takes three times as long for the
+    product of 15 and 15 long rows as for that of 16 and 15.
+    """
+    n_classes = len(propagators[0].a)
+    idle = -n_classes % 4 if n_classes > 12 else 0
+    W = pad(torch.stack([each.W for each in propagators]), (0, 0, 0, idle))
+    a = pad(torch.stack([each.a for each in propagators])[:, None], (0, idle))
+    if not hasattr(propagators[0], "b"):
+        return Phi(W, a, None)
+    return Phi(W, a, pad(torch.stack([each.b for each in propagators])[..., None], (0, 0, 0, idle)))
 
 
 def attend(phi: Phi, stack: Tensor) -> Attention:
@@ -125,7 +146,7 @@ def propagator_gradient(attention: Attention, phi: Phi, G: Tensor) -> list[Tenso
     ::
 
         dγ_k = Σ_c g_c Y_c(k),  ds = γ ∘ (dγ - Σ_k γ_k dγ_k)          (r, K, b)
-        da = Σ ds U,  dU = aᵀ ds ∘ [U > 0],  dW = dU Yᵀ,  db = Σ dU
+        da = Σ ds U,  dW = aᵀ ∘ (ds ∘ [U > 0]) Yᵀ,  db = aᵀ ∘ Σ ds ∘ [U > 0]
 
     Returns
     -------
@@ -134,13 +155,12 @@ def propagator_gradient(attention: Attention, phi: Phi, G: Tensor) -> list[Tenso
     """
     n_runs, n_hops, n_nodes = attention.weights.shape
     hops = attention.hops.view(n_runs, attention.hops.shape[1], n_hops, n_nodes)
-    along = (G[:, :, None] * hops).sum(dim=1).mul_(attention.weights)
-    scores = along.addcmul_(attention.weights, along.sum(dim=1, keepdim=True), value=-1).view(
-        n_runs, 1, n_hops * n_nodes
-    )
-    units = gated(torch.bmm(phi.a.mT, scores), attention.units)
-    gradient = [torch.bmm(units, attention.hops.mT), torch.bmm(scores, attention.units.mT)]
-    return gradient if phi.b is None else [*gradient, units.sum(dim=2, keepdim=True)]
+    along = (G[:, :, None] * hops).sum(dim=1)
+    scores = softmax_backward(along, attention.weights, 1, along.dtype).view(n_runs, 1, n_hops * n_nodes)
+    open_units = gate(scores.expand_as(attention.units), attention.units)
+    # The rows of the units come second, where an uneven number of the others does no harm.
+    gradient = [phi.a.mT * torch.bmm(attention.hops, open_units.mT).mT, torch.bmm(scores, attention.units.mT)]
+    return gradient if phi.b is None else [*gradient, phi.a.mT * open_units.sum(dim=2, keepdim=True)]
 
 
 def static_weights(alpha: float, stack: Tensor) -> Tensor:

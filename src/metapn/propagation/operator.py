@@ -52,6 +52,8 @@ class SparseMatrix:
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         """M W for W of shape (m, d), differentiable in W."""
+        if not (dense.requires_grad and torch.is_grad_enabled()):
+            return self._forward(dense)
         product: Tensor = _Product.apply(dense, self)  # type: ignore[no-untyped-call]
         return product
 

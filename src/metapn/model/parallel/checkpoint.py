@@ -19,7 +19,7 @@ _STATE, _TENSORS = "state.json", "state.safetensors"
 
 def save_state(folder: Path, learner: BilevelLearner, rule: StoppingRule, history: History, *, done: bool) -> None:
     """Write all that the next epoch depends on."""
-    moments = [_moments(optimiser) for optimiser in _optimisers(learner)]
+    moments = [each.state() for each in learner.optimisers]
     state = {
         "weights": [*learner.theta, *learner.phi],
         "moments": moments,
@@ -38,25 +38,12 @@ def load_state(folder: Path, learner: BilevelLearner, rule: StoppingRule) -> tup
     tensors = load_file(folder / _TENSORS)
     state = _with_tensors(json.loads((folder / _STATE).read_text()), tensors)
     assign([*learner.theta, *learner.phi], state["weights"])
-    for optimiser, moments in zip(_optimisers(learner), state["moments"], strict=True):
-        for value, own in zip(_values(optimiser), moments, strict=True):
-            optimiser.state[value] = own
+    for optimiser, moments in zip(learner.optimisers, state["moments"], strict=True):
+        optimiser.restore(moments)
     learner.task.generator.set_state(state["generator"])
     for name, value in state["rule"].items():
         setattr(rule, name, tuple(value) if isinstance(getattr(rule, name), tuple) else value)
     return History(**state["history"]), state["done"]
-
-
-def _optimisers(learner: BilevelLearner) -> list[torch.optim.Optimizer]:
-    return [learner.inner, learner.outer] if learner.phi else [learner.inner]
-
-
-def _values(optimiser: torch.optim.Optimizer) -> list[Tensor]:
-    return [value for group in optimiser.param_groups for value in group["params"]]
-
-
-def _moments(optimiser: torch.optim.Optimizer) -> list[dict[str, Tensor]]:
-    return [dict(optimiser.state[value]) for value in _values(optimiser)]
 
 
 def _without_tensors(value: Any, tensors: dict[str, Tensor]) -> Any:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, distributed
 
-from metapn.model.batches import Batch
-from metapn.model.bilevel import Coupling
 from metapn.model.streaming.learner import StreamedLearner
 
 
@@ -16,7 +14,7 @@ class ParallelLearner(StreamedLearner):
     """A `StreamedLearner` that has a part of each batch; the sums over a batch are added up over all workers.
 
     J_pseudo is a sum over the nodes of a batch, and so are all gradients that are taken of it: ∇J_pseudo itself,
-    X_gold X_batchᵀ Z in the virtual step, and the gradient of the propagator. J_gold, of few nodes, is
+    which the virtual step follows too, and the gradient of the propagator. J_gold, of few nodes, is
     computed by every worker. So all hold the same weights after each step, and they are those that one worker
     with the whole batch would have, to rounding; only dropout draws other masks.
     """
@@ -31,24 +29,6 @@ class ParallelLearner(StreamedLearner):
             seed = int(torch.randint(2**31, (1,), generator=self.task.generator))
             self.noise = torch.Generator().manual_seed(seed + distributed.get_rank())
         return super().epoch()
-
-    def _read(self, place: int) -> Batch:
-        batch = super()._read(place)
-        batch.coupling = _SummedCoupling(batch.coupling)
-        return batch
-
-
-class _SummedCoupling(Coupling):
-    """X_batch X_goldᵀ of a batch that several workers share."""
-
-    def __init__(self, own: Coupling) -> None:
-        self.batch, self.gold, self.gram = own.batch, own.gold, own.gram
-
-    def to_gold(self, Z: Tensor) -> Tensor:
-        """X_gold (X_batchᵀ Z), shape (r, g, h), for the own rows of Z of shape (r, b, h)."""
-        sums = super().to_gold(Z)
-        total([sums])
-        return sums
 
 
 def total(parts: Sequence[Tensor]) -> None:

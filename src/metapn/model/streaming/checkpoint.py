@@ -46,9 +46,8 @@ class Checkpoint:
         except (OSError, SafetensorError, ValueError):
             return History()
         assign([*learner.theta, *learner.phi], state["weights"])
-        for optimiser, moments in zip(_optimisers(learner), state["moments"], strict=True):
-            for value, own in zip(_values(optimiser), moments, strict=True):
-                optimiser.state[value] = own
+        for optimiser, moments in zip(learner.optimisers, state["moments"], strict=True):
+            optimiser.restore(moments)
         learner.task.generator.set_state(state["generator"])
         for name, value in state["rule"].items():
             setattr(rule, name, tuple(value) if isinstance(getattr(rule, name), tuple) else value)
@@ -65,7 +64,7 @@ class Checkpoint:
         state = {
             "key": self.key,
             "weights": [*learner.theta, *learner.phi],
-            "moments": [[dict(each.state[value]) for value in _values(each)] for each in _optimisers(learner)],
+            "moments": [each.state() for each in learner.optimisers],
             "generator": learner.task.generator.get_state(),
             "rule": {name: value for name, value in vars(rule).items() if value is not None},
             "history": dataclasses.asdict(history),
@@ -74,14 +73,6 @@ class Checkpoint:
         with room(self.file.parent, "keeping the training"), whole_file(self.file) as handle:
             handle.write(tensor_bytes(tensors, metadata={"state": content}))
         self._written = time.monotonic()
-
-
-def _optimisers(learner: BilevelLearner) -> list[torch.optim.Optimizer]:
-    return [learner.inner, learner.outer] if learner.phi else [learner.inner]
-
-
-def _values(optimiser: torch.optim.Optimizer) -> list[Tensor]:
-    return [value for group in optimiser.param_groups for value in group["params"]]
 
 
 def _emptied(value: Any, tensors: dict[str, Tensor]) -> Any:
