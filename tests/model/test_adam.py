@@ -42,6 +42,14 @@ def test_steps_are_those_of_torch_and_runs_that_stay_go_on_as_they_were(run_by_r
         torch.testing.assert_close(ours, expected)
 
 
+def test_a_gradient_may_lie_in_memory_in_any_order():
+    straight, turned = (Adam(drawn(0), learning_rate=0.1) for _ in range(2))
+    straight.step(drawn(1))
+    turned.step([gradient.mT.contiguous().mT for gradient in drawn(1)])
+    for one, other in zip(straight.arrays, turned.arrays, strict=True):
+        assert torch.equal(one, other)
+
+
 def test_the_arrays_themselves_are_moved():
     arrays = drawn(0)
     adam = Adam(arrays, learning_rate=0.1)

@@ -150,7 +150,7 @@ def test_an_epoch_is_algorithm_1_by_hand(small, made, kind):
                 part.grad = gradient
             inner.step()
             outer.step()
-        assert losses[place] == pytest.approx(np.mean(values), rel=1e-4)
+        assert losses[place] == pytest.approx(np.mean(values), rel=1e-5)
         moved = [ours - old for ours, old in zip(weights_of(m.learner, place), before, strict=True)]
         expected = [theirs - old for theirs, old in zip(parts, before, strict=True)]
         for ours, theirs in zip(moved[:4], expected[:4], strict=True):

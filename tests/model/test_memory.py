@@ -22,7 +22,7 @@ def test_more_of_anything_needs_no_less(sizes, k, what, more):
     assert MetaPN.estimate_memory(**sizes) < MetaPN.estimate_memory(**more_of_it)
 
 
-@pytest.mark.parametrize("what, bytes_each", [("m", 32), ("f", 12 * 20_000), ("k", 4 * 20_000 * 43)])
+@pytest.mark.parametrize("what, bytes_each", [("m", 32), ("f", 12 * 20_000 + 24 * 64), ("k", 4 * 20_000 * 43)])
 def test_it_grows_by_the_bytes_of_what_is_added(what, bytes_each):
     larger = {**SIZES, what: SIZES[what] + 10}
     grown = MetaPN.estimate_memory(**larger) - MetaPN.estimate_memory(**SIZES)
@@ -41,6 +41,11 @@ def test_a_sparse_matrix_counts_by_its_entries():
     thin = MetaPN.estimate_memory(**SIZES, stored=20_000 * 5)
     thicker = MetaPN.estimate_memory(**SIZES, stored=20_000 * 6)
     assert thin < thicker < dense
+
+
+def test_each_run_more_adds_its_own_stack_gram_matrix_and_weights():
+    one, two, three = (MetaPN.estimate_memory(**SIZES, g=100, h=32, r=r) for r in (1, 2, 3))
+    assert two - one == three - two == 4 * 20_000 * (40 * 11 + 100) + 24 * 128 * 32
 
 
 def test_a_gram_matrix_counts_while_it_is_formed():

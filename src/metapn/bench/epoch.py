@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from metapn import datasets
 from metapn.baselines import method
 from metapn.bench.measure import Measure, side_by_side
@@ -20,8 +22,9 @@ def epoch_ratio(dataset: str, n_runs: int = 1) -> Measure:
     ----------
     dataset : str
     n_runs : int
-        Runs that are trained at once.
+        Runs that are trained at once, by one thread, as `metapn evaluate` and `metapn reproduce` do.
     """
+    torch.set_num_threads(1)
     graph = datasets.load(dataset)
     meta, static = (_learner(name, graph, n_runs) for name in ("metapn", "static-lp"))
 

@@ -1,80 +1,56 @@
-"""How time and memory of a fit grow with the graph, each size in a process of its own."""
+"""How time and memory of a fit grow with the graph, and how well its memory was estimated."""
 
 from __future__ import annotations
 
-import multiprocessing
-import time
-from concurrent.futures import ProcessPoolExecutor
-from typing import NamedTuple
-
-import numpy as np
-import torch
+from collections.abc import Sequence
 
 from metapn.bench.bandwidth import fitted_exponent
+from metapn.bench.fit import Fit, in_own_process, named_fit, synthetic_fit
 from metapn.bench.measure import Measure
-from metapn.data.synthetic import contextual_sbm
-from metapn.experiments.memory import peak_memory
-from metapn.model.metapn import MetaPN
 
-CLASSES, FEATURES, DEGREE = 40, 128, 20
+#: Bytes that the largest graph may take, and seconds that a graph of ogbn-arxiv's shape may take from end to end.
+MOST_MEMORY, MOST_SECONDS = 8e9, 240
 
 
-class Fit(NamedTuple):
-    """One fit: its graph, seconds, epochs, peak of the process in bytes, and what was estimated."""
-
-    edges: int
-    seconds: float
-    epochs: int
-    peak: float
-    estimate: float
-
-
-def fit_once(n_edges: int, threads: int) -> Fit:
-    """Fit a synthetic graph of 40 classes and 128 features with 5 labels a class and no validation nodes."""
-    torch.set_num_threads(threads)
-    graph = contextual_sbm(
-        n_nodes=2 * n_edges // DEGREE, n_classes=CLASSES, n_features=FEATURES, mean_degree=DEGREE, separation=3.0
-    )
-    assert graph.labels is not None
-    y = np.full(graph.n_nodes, -1)
-    for label in range(CLASSES):
-        known = np.flatnonzero(graph.labels == label)[:5]
-        y[known] = label
-    model = MetaPN(random_state=0)
-    with peak_memory() as megabytes:
-        start = time.perf_counter()
-        model.fit(graph.features, y, graph=graph)
-        seconds = time.perf_counter() - start
-        peak = 1e6 * megabytes()
-    estimate = MetaPN.estimate_memory(graph.n_nodes, graph.n_edges, FEATURES, CLASSES, model.n_hops)
-    return Fit(graph.n_edges, seconds, model.n_iter_, peak, estimate)
-
-
-def growth(sizes: list[int], *, threads: int) -> list[Measure]:
-    """Fit graphs of these numbers of edges; exponents of time and memory, and how good the estimate is."""
-    context = multiprocessing.get_context("spawn")
-    fits = []
-    for size in sizes:
-        with ProcessPoolExecutor(1, mp_context=context) as pool:
-            fits.append(pool.submit(fit_once, size, threads).result())
-    details = {"fits": [fit._asdict() for fit in fits]}
+def growth(sizes: Sequence[int], *, threads: int) -> list[Measure]:
+    """Fit synthetic graphs of these numbers of edges: exponents of time and memory, and the largest one's memory."""
+    fits = [in_own_process(synthetic_fit, size, threads) for size in sizes]
     edges = [float(fit.edges) for fit in fits]
+    seconds, peaks = [fit.seconds for fit in fits], [fit.peak for fit in fits]
     largest = fits[-1]
     return [
         Measure(
             "growth/time",
             "exponent of seconds over edges",
-            fitted_exponent(edges, [fit.seconds for fit in fits]),
+            fitted_exponent(edges, seconds),
             1.1,
-            details=details,
+            details={"fits": [fit._asdict() for fit in fits]},
         ),
-        Measure(
-            "growth/memory", "exponent of peak memory over edges", fitted_exponent(edges, [f.peak for f in fits]), 1.1
-        ),
-        Measure(
-            "memory/estimate",
-            f"estimated / measured peak memory at {largest.edges:,} edges, off by",
-            abs(largest.estimate / largest.peak - 1),
-            0.25,
-        ),
+        Measure("growth/memory", "exponent of peak memory over edges", fitted_exponent(edges, peaks), 1.1),
+        Measure("growth/largest", f"GB that {largest.edges:,} edges take", largest.peak / 1e9, MOST_MEMORY / 1e9),
+        estimate_error(largest),
     ]
+
+
+def end_to_end(*, threads: int) -> list[Measure]:
+    """Make the graph of ogbn-arxiv's shape and fit it."""
+    fit = in_own_process(named_fit, "arxiv-like", threads)
+    details = {"fits": [fit._asdict()]}
+    what = f"seconds of arxiv-like from end to end, {threads} threads"
+    return [Measure("arxiv", what, fit.total_seconds, MOST_SECONDS, details=details), estimate_error(fit)]
+
+
+def memory(names: Sequence[str], *, threads: int) -> list[Measure]:
+    """Fit data sets for a few epochs, which need as much memory as many do, and compare with the estimate."""
+    return [estimate_error(in_own_process(named_fit, name, threads, 20)) for name in names]
+
+
+def estimate_error(fit: Fit) -> Measure:
+    """How far the estimate is from the measured peak, as a share of the peak."""
+    return Measure(
+        f"memory/{fit.name}",
+        f"estimated / measured peak memory, {fit.name}, off by",
+        abs(fit.estimate / fit.peak - 1),
+        0.25,
+        details={"estimated_mb": fit.estimate / 1e6, "measured_mb": fit.peak / 1e6},
+    )

@@ -129,6 +129,7 @@ def evaluate(
 def _evaluation(cell: Cell, runs: int, jobs: int, calibrated: bool, quiet: bool) -> Evaluation:
     from metapn.experiments.runner import run_all
 
+    _warn_of_memory(cell, runs, jobs)
     outcomes = []
     with progress(f"{cell.method} on {cell.dataset}", quiet=quiet) as advance:
         advance(0, runs)
@@ -136,6 +137,24 @@ def _evaluation(cell: Cell, runs: int, jobs: int, calibrated: bool, quiet: bool)
             outcomes.append(outcome)
             advance(len(outcomes), runs)
     return Evaluation(cell, sorted(outcomes, key=lambda outcome: outcome.seed))
+
+
+def _warn_of_memory(cell: Cell, runs: int, jobs: int) -> None:
+    """Say on standard error that the runs will need more memory than there is, before they start."""
+    from metapn.experiments.memory import estimated_memory
+    from metapn.experiments.run import block_size, load
+    from metapn.propagation.engines.available import available_memory
+
+    block = min(runs, block_size(cell.method))
+    processes = min(jobs, -(-runs // block))
+    each, free = estimated_memory(cell, load(cell.dataset), runs=block), available_memory()
+    if cell.settings.get("engine", "memory") == "memory" and each is not None and processes * each > free:
+        remedy = "give fewer --jobs" if processes > 1 else "give --engine disk"
+        typer.echo(
+            f"Warning: about {processes * each / 1e9:.1f} GB of memory will be needed, and {free / 1e9:.1f} GB are "
+            f"free, so the system may end this; {remedy}",
+            err=True,
+        )
 
 
 def _settings(name: str, final: Final | None, engine: Engine | None, assignments: list[str]) -> dict[str, Any]:

@@ -8,6 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from scipy import sparse
+
+from metapn.baselines import method
+from metapn.experiments.cell import Cell
+from metapn.graph import Graph
+from metapn.model.memory import estimate_memory
+from metapn.model.metapn import MetaPN
+
 
 @contextmanager
 def peak_memory() -> Iterator[Callable[[], float]]:
@@ -39,3 +47,22 @@ def peak_memory() -> Iterator[Callable[[], float]]:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
     yield megabytes
+
+
+def estimated_memory(cell: Cell, graph: Graph, *, runs: int) -> float | None:
+    """Bytes that a process will need for so many runs of a cell at once; None where that is not known."""
+    model = method(cell.method)(**cell.effective())
+    if not isinstance(model, MetaPN):
+        return None
+    n, c, X = graph.n_nodes, graph.n_classes, graph.features
+    return estimate_memory(
+        n,
+        graph.n_edges,
+        1 if X is None else X.shape[1],
+        c,
+        model.n_hops,
+        g=round(cell.shot * (c if cell.shot >= 1 else n)),
+        stored=X.nnz if sparse.issparse(X) else None,
+        h=model.hidden,
+        r=min(runs, model._at_once()),
+    )

@@ -45,7 +45,8 @@ class Adam:
 
     def step(self, gradients: Sequence[Tensor]) -> None:
         """Move the arrays; the gradients are in their order."""
-        self.gradients = list(gradients)
+        # The kernel reads memory as it lies, and not by its strides.
+        self.gradients = [gradient.contiguous() for gradient in gradients]
         self.steps += 1
         arrays, means, squares = self._parts
         torch._fused_adam_(

@@ -7,7 +7,16 @@ _LIBRARIES = 330e6
 
 
 def estimate_memory(
-    n: int, m: int, f: int, c: int, k: int, *, g: int | None = None, stored: int | None = None
+    n: int,
+    m: int,
+    f: int,
+    c: int,
+    k: int,
+    *,
+    g: int | None = None,
+    stored: int | None = None,
+    h: int = 64,
+    r: int = 1,
 ) -> float:
     """Peak memory of a process that fits Meta-PN, in bytes, with the data that it is given.
 
@@ -15,9 +24,10 @@ def estimate_memory(
 
         8 (2m + n) · 2        the graph and T: a value and a column for each entry
         4 n f · 3             X as given, scaled, and dealt into batches (sparse: 8 s · 4, transposes too)
-        4 n c (k + 1)         the hop stack
-        4 n min(g, 4 f)       the Gram matrix against the gold nodes, formed while it is small
+        4 r n c (k + 1)       the hop stack
+        4 r n min(g, 4 f)     the Gram matrix against the gold nodes, formed while it is small
         4 n (3 c + 3 (k + 1)) pseudo labels and hop weights on their way into order
+        4 r f h · 6           the first layer: weights, gradient, Adam's means, a copy of the best, the first ones
 
     Parameters
     ----------
@@ -27,6 +37,8 @@ def estimate_memory(
         Gold nodes; five of each class by default.
     stored : int, optional
         Stored entries s of a sparse X; X is dense by default.
+    h, r : int
+        Hidden units, and runs that are trained at once.
 
     Examples
     --------
@@ -39,4 +51,5 @@ def estimate_memory(
     gram = 4 * n * g if n * g <= 4 * entries else 0
     stack = 4 * n * c * (k + 1)
     results = 12 * n * (c + k + 1)
-    return _LIBRARIES + 16 * (2 * m + n) + features + gram + stack + results
+    first_layer = 24 * f * h
+    return _LIBRARIES + 16 * (2 * m + n) + features + r * (gram + stack + first_layer) + results
