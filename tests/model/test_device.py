@@ -1,6 +1,6 @@
 """Every tensor of a step lives where the task lives: on torch's meta device, any other one would be an error."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from metapn.model.metapn import MetaPN
 from metapn.propagation import operator
 from metapn.propagation.operator import SparseMatrix
 
-OURS = BilevelLearner, Batch, Coupling, FeatureMatrix, SparseMatrix, operator._Kernel, Adam, SimpleNamespace
+OURS = BilevelLearner, Batch, Coupling, FeatureMatrix, SparseMatrix, operator._Kernel, Adam
 
 
 def moved(value):
@@ -48,7 +48,8 @@ def on_meta(task_of, monkeypatch):
         tasks = [task_of(seed, X=form) for seed in (0, 1)]
         networks = [model._network(8, 3, task.generator) for task in tasks]
         learner = BilevelLearner(networks, tasks, model)
-        learner.task = SimpleNamespace(**{**vars(tasks[0]), "device": torch.device("meta")})
+        task = tasks[0]
+        learner.task = replace(task, T=moved(task.T), X=moved(task.X), gold=task.gold.to("meta"))
         # There are no sparse products on the meta device: one that looks at the devices alone stands in.
         monkeypatch.setattr(operator._Kernel, "__call__", product)
         return moved(learner)

@@ -62,7 +62,7 @@ def estimated_memory(cell: Cell, graph: Graph, *, runs: int) -> float | None:
         c,
         model.n_hops,
         g=round(cell.shot * (c if cell.shot >= 1 else n)),
-        stored=X.nnz if sparse.issparse(X) else None,
+        stored=X.nnz if X is not None and sparse.issparse(X) else None,
         h=model.hidden,
         r=min(runs, model._at_once()),
     )
