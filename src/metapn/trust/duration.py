@@ -25,7 +25,7 @@ def estimate_seconds(graph: Graph, codes: IntArray, X: Any, model: MetaPN | None
     The n' nodes, at most 4,096, are all labelled ones (at most half of the part) and others at random, with
     the edges between them; the first epoch does not count. A fit is taken to do 1,000 steps on batches of
     nodes, in no fewer than 60 epochs and no more than 150. It may take 40 or 500: when training comes to rest
-    is known only then, and the estimate is right within a factor of four.
+    is known only then: an order of magnitude.
 
     Parameters
     ----------

@@ -11,7 +11,8 @@ from scipy.optimize import minimize_scalar
 from metapn.graph import IntArray
 
 #: Standard deviation of log T about the agreement's, before any label is seen: with twenty hidden labels the
-#: agreement decides, with some hundreds they do. Chosen on CiteSeer and on block models, see docs/trust.md.
+#: agreement decides, with some hundreds they do. Chosen on CiteSeer, on block models and on four splits of Cora-ML,
+#: see docs/trust.md.
 PRIOR_WIDTH = 0.2
 LOWEST, HIGHEST = 0.02, 50.0
 
