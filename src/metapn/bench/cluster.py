@@ -35,6 +35,7 @@ def ray_overhead(n_edges: int, *, threads: int) -> Measure:
     del memory
     by_workers = RayEngine(edges, n_workers=threads)
     try:
+        by_workers.workers.pids()  # all of them have started
         with_ray, hops = _seconds(by_workers, seeds, order)
         moved = by_workers.workers.moved
     finally:
