@@ -108,6 +108,8 @@ import os, sys, signal
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from test_fit import *
+import torch
+torch.set_num_threads(1)  # as here: with another number of threads the last bits vary
 def kill(now, done, total):
     if (now, done) == ("training", 7):
         os.kill(os.getpid(), signal.SIGKILL)
