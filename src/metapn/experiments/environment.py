@@ -84,7 +84,7 @@ def describe() -> dict[str, Any]:
         "metapn": versions.pop("metapn"),
         "python": platform.python_version(),
         **versions,
-        "platform": platform.platform(),
+        "platform": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "cores": os.cpu_count() or 1,
         "memory_gb": _memory_gb(),
