@@ -297,6 +297,7 @@ SETTINGS = {
     "balance": ([0, 1, None, "yes"], r"True or False"),
     "fine_tune_epochs": ([-1, 0.0, None, False], WHOLE.format(0)),
     "final": (["softmax", None], r"one of 'propagated', 'transformer', 'pseudo'"),
+    "engine": (["Disk", "spark", None], r"one of 'memory', 'disk', 'ray'"),
 }
 
 

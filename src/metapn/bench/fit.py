@@ -59,6 +59,8 @@ def named_fit(name: str, threads: int, most_epochs: int | None = None) -> Fit:
 def _fit(make: Callable[[], Graph], settings: dict[str, Any], threads: int) -> Fit:
     """Fit with 5 labels a class and no validation nodes, as one who has nothing but a few labels would."""
     torch.set_num_threads(threads)
+    with peak_memory() as held:
+        libraries = 1e6 * held()
     begin = time.perf_counter()
     graph = make()
     X, labels = graph.features, graph.labels
@@ -81,6 +83,7 @@ def _fit(make: Callable[[], Graph], settings: dict[str, Any], threads: int) -> F
         model.n_hops,
         g=int((y >= 0).sum()),
         stored=X.nnz if sparse.issparse(X) else None,
+        libraries=libraries,
     )
     return Fit(graph.name, graph.n_nodes, graph.n_edges, end - begin, end - start, model.n_iter_, peak, estimate)
 

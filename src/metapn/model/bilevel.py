@@ -104,6 +104,8 @@ def exact_label_gradient(at: Activation, head: Head, inner: Head, gold: Gold, et
     scale : float
         s.
     """
+    if eta == 0:  # no step, no answer
+        return torch.zeros_like(at.p)
     # The derivative is linear in v: v is made smaller by η/s, for that is less to multiply.
     v = gold_direction(head, inner, gold, eta, scale * scale / eta)
     return log_probability_derivative(at, head, gold.coupling.to_batch(v.Z), v.head)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-#: What Python, torch and scipy take before there is any data, in bytes.
-_LIBRARIES = 330e6
+#: What Python, torch and scikit-learn take before there is any data, in bytes; much of it is files mapped into
+#: memory, of which one system keeps more than another.
+LIBRARIES = 400e6
 
 
 def estimate_memory(
@@ -17,6 +18,7 @@ def estimate_memory(
     stored: int | None = None,
     h: int = 64,
     r: int = 1,
+    libraries: float = LIBRARIES,
 ) -> float:
     """Peak memory of a process that fits Meta-PN, in bytes, with the data that it is given.
 
@@ -39,6 +41,8 @@ def estimate_memory(
         Stored entries s of a sparse X; X is dense by default.
     h, r : int
         Hidden units, and runs that are trained at once.
+    libraries : float
+        Bytes that the process holds before there is any data.
 
     Examples
     --------
@@ -52,4 +56,4 @@ def estimate_memory(
     stack = 4 * n * c * (k + 1)
     results = 12 * n * (c + k + 1)
     first_layer = 24 * f * h
-    return _LIBRARIES + 16 * (2 * m + n) + features + r * (gram + stack + first_layer) + results
+    return libraries + 16 * (2 * m + n) + features + r * (gram + stack + first_layer) + results

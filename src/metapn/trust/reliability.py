@@ -71,8 +71,8 @@ def bins_error(bins: Mapping[str, list[Any]]) -> float:
 
     Examples
     --------
-    >>> bins_error(reliability(np.array([0.9, 0.9, 0.6, 0.6]), np.array([True, True, True, False])))
-    0.1
+    >>> bins_error(reliability(np.array([0.75, 0.75, 0.5, 0.5]), np.array([True, True, True, False])))
+    0.125
     """
     gaps = np.abs(np.array(bins["correct"]) - np.array(bins["confidence"])).sum()
     return float(gaps / sum(bins["count"]))

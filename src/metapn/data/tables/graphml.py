@@ -120,7 +120,7 @@ class _Reader:
             if self._key not in self.keys:
                 raise InputError(f"data has the key {self._key!r}, which is not declared; add a <key> for it")
             self._text = []
-        elif tag == "default":
+        elif tag == "default" and self._key:
             self._text = []
 
     def _characters(self, text: str) -> None:
