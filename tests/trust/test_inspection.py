@@ -59,7 +59,7 @@ def test_it_warns_before_memory_runs_out(archipelago, monkeypatch):
     monkeypatch.setattr(inspection, "free_memory", lambda: 10**8)
     look = inspect(graph, y, X)
     assert not look.fits_into_memory and look.seconds is None
-    assert "needs about 0.3 GB, but this machine has 0.1 GB left" in look.warnings[0]
+    assert "needs about 0.4 GB, but this machine has 0.1 GB left" in look.warnings[0]
     monkeypatch.setattr(inspection, "free_memory", lambda: None)
     unknown = inspect(graph, y, X)
     assert unknown.fits_into_memory and unknown.seconds is not None and "left" not in str(unknown)
