@@ -53,7 +53,7 @@ def demo(
     out.print(
         "Next: metapn datasets list                          graphs to try\n"
         "      metapn evaluate --dataset cora_ml --shot 5    accuracy over ten splits\n"
-        "      metapn fit graph.npz --out run                your own graph"
+        "      metapn fit --edges edges.csv --nodes nodes.csv --out run   your own graph"
     )
 
 
